@@ -1,4 +1,6 @@
 import { spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Evidence } from '../../src/core/evidence/index.ts';
@@ -25,15 +27,21 @@ const VITEST: Partial<FixtureOptions> = {
   setup: 'ln -s /opt/packages/node_modules node_modules',
   binds: [{ from: dirname(PACKAGES), to: '/opt/packages' }],
 };
-/** Where this machine's Python has pytest, if it has. */
-const PYTEST_FOLDER = spawnSync(
-  'python3',
-  ['-c', 'import os, pytest; print(os.path.dirname(os.path.dirname(pytest.__file__)))'],
-  { encoding: 'utf8' },
-).stdout.trim();
+/** This machine's pytest, if it has one, in a folder that sandboxes can read. */
+function pytestFolder(): string | null {
+  const script = 'import os, pytest; print(os.path.dirname(os.path.dirname(pytest.__file__)))';
+  const { status, stdout } = spawnSync('python3', ['-c', script], { encoding: 'utf8' });
+  if (status !== 0) return null;
+  const folder = mkdtempSync(join(tmpdir(), 'runoff-pytest-'));
+  for (const name of ['_pytest', 'iniconfig', 'packaging', 'pluggy', 'pygments', 'pytest'])
+    cpSync(join(stdout.trim(), name), join(folder, name), { recursive: true });
+  chmodSync(folder, 0o755);
+  return folder;
+}
+const PYTEST_FOLDER = pytestFolder();
 const WITH_PYTEST: Partial<FixtureOptions> = {
   test: 'PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 PYTHONPATH=/opt/site-packages python3 -m pytest',
-  binds: [{ from: PYTEST_FOLDER, to: '/opt/site-packages' }],
+  binds: [{ from: PYTEST_FOLDER ?? '', to: '/opt/site-packages' }],
 };
 
 const SUITES: readonly (readonly [string, CheatedRepository, Partial<FixtureOptions>, boolean])[] = [
@@ -41,7 +49,7 @@ const SUITES: readonly (readonly [string, CheatedRepository, Partial<FixtureOpti
   ['node:assert in CommonJS', COMMON_MODULES, { test: NODE_TEST }, true],
   ['vitest', TYPED, VITEST, true],
   ['unittest', PYTHON, { test: 'python3 -m unittest -v' }, true],
-  ['pytest', PYTEST, WITH_PYTEST, PYTEST_FOLDER !== ''],
+  ['pytest', PYTEST, WITH_PYTEST, PYTEST_FOLDER !== null],
 ];
 
 const decided = (field: readonly Evidence[]) =>
@@ -52,7 +60,10 @@ describe('code that replaces what decides about passing while it runs', () => {
   beforeAll(async () => {
     shared = await openSharedFixture({ locks: true });
   });
-  afterAll(() => shared.close());
+  afterAll(() => {
+    shared.close();
+    if (PYTEST_FOLDER !== null) rmSync(PYTEST_FOLDER, { recursive: true });
+  });
 
   test.each(SUITES.filter(([, , , runs]) => runs))('%s', async (_, repository, options) => {
     const { cheats, files, right, hasty, extending } = repository;

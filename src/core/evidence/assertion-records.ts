@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Patch, PatchFile } from '../patches/index.ts';
+import { USUAL_SURROUNDINGS } from '../model/index.ts';
+import { type Patch, type PatchFile, roleOf } from '../patches/index.ts';
 import { excerpt, type TamperingFinding } from './integrity/index.ts';
 
 /** A function of an assertion library, or one on which assertions rest, that is not what it was at the start. */
@@ -19,8 +20,8 @@ export interface AssertionRecords {
   readonly changed: readonly ChangedFunction[];
   /** Libraries and the hashes of their sources, as loaded, joined by a space. */
   readonly sources: readonly string[];
-  /** Libraries that code of the repository called. */
-  readonly used: readonly string[];
+  /** Libraries that code of the repository called, and the file that did. */
+  readonly used: readonly { readonly library: string; readonly file: string }[];
   /** Main programs of processes that compared all functions once more when they ended. */
   readonly ended: readonly string[];
 }
@@ -28,32 +29,27 @@ export interface AssertionRecords {
 const text = z.string().max(2_000);
 const Changed = z.tuple([z.literal('changed'), text, text, z.array(text).max(20), z.boolean()]);
 const Source = z.tuple([z.literal('source'), text, text]);
-const Mark = z.tuple([z.enum(['used', 'ended']), text]);
+const Used = z.tuple([z.literal('used'), text, text]);
+const Ended = z.tuple([z.literal('ended'), text]);
 /** Maximum lines that are read: each process writes a few hundred at most. */
 const MAX_LINES = 20_000;
 
 /** Reads lines of JSON, which code of a candidate may have written, too. Unreadable lines are left out. */
 export function readAssertionRecords(lines: string): AssertionRecords {
-  const changed: ChangedFunction[] = [];
-  const sources = new Set<string>();
-  const marks: Record<'used' | 'ended', Set<string>> = { used: new Set(), ended: new Set() };
-  for (const line of lines.split('\n', MAX_LINES)) {
-    const value = jsonOf(line);
-    const mark = Mark.safeParse(value);
-    if (mark.success) marks[mark.data[0]].add(mark.data[1]);
-    const source = Source.safeParse(value);
-    if (source.success) sources.add(source.data.slice(1).join(' '));
-    const found = Changed.safeParse(value);
-    if (!found.success) continue;
-    const [, name, by, places, locked] = found.data;
-    if (!changed.some((one) => one.name === name)) changed.push({ name, text: by, places, locked });
-  }
-  return {
-    changed,
-    sources: [...sources].sort(),
-    used: [...marks.used].sort(),
-    ended: [...marks.ended].sort(),
-  };
+  const values = lines.split('\n', MAX_LINES).map(jsonOf);
+  const all = <T>(schema: z.ZodType<T>): readonly T[] =>
+    values.flatMap((value) => {
+      const read = schema.safeParse(value);
+      return read.success ? [read.data] : [];
+    });
+  return mergeAssertionRecords([
+    {
+      changed: all(Changed).map(([, name, by, places, locked]) => ({ name, text: by, places, locked })),
+      sources: all(Source).map(([, library, hash]) => `${library} ${hash}`),
+      used: all(Used).map(([, library, file]) => ({ library, file })),
+      ended: all(Ended).map(([, program]) => program),
+    },
+  ]);
 }
 
 function jsonOf(line: string): unknown {
@@ -64,15 +60,28 @@ function jsonOf(line: string): unknown {
   }
 }
 
-/** Records of several commands of one run. */
+/** Records of several commands of one run, each once. */
 export const mergeAssertionRecords = (all: readonly AssertionRecords[]): AssertionRecords => ({
-  changed: all
-    .flatMap(({ changed }) => changed)
-    .filter(({ name }, at, every) => every.findIndex((one) => one.name === name) === at),
-  sources: [...new Set(all.flatMap(({ sources }) => sources))].sort(),
-  used: [...new Set(all.flatMap(({ used }) => used))].sort(),
-  ended: [...new Set(all.flatMap(({ ended }) => ended))].sort(),
+  changed: onceEach(
+    all.flatMap(({ changed }) => changed),
+    ({ name }) => name,
+  ),
+  sources: onceEach(
+    all.flatMap(({ sources }) => sources),
+    (source) => source,
+  ),
+  used: onceEach(
+    all.flatMap(({ used }) => used),
+    ({ library, file }) => JSON.stringify([library, file]),
+  ),
+  ended: onceEach(
+    all.flatMap(({ ended }) => ended),
+    (program) => program,
+  ),
 });
+
+const onceEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] =>
+  [...new Map(all.map((one) => [keyOf(one), one] as const).reverse()).values()].reverse();
 
 /** What a candidate's run shows about assertions that the base's run does not. */
 export interface AssertionChange {
@@ -95,8 +104,9 @@ export function assertionChanges(
   const changed = own.changed.flatMap((one): AssertionChange[] =>
     known.has(one.name) ? [] : [{ kind: 'changed', name: one.name, function: one }],
   );
-  const missing = (kind: 'unused' | 'not-compared', from: readonly string[], to: readonly string[]) =>
-    sameResults ? from.flatMap((name): AssertionChange[] => (to.includes(name) ? [] : [{ kind, name }])) : [];
+  const [before, now] = [usedByTests(base), usedByTests(own)];
+  const unused = sameResults ? [...before].filter((library) => !now.has(library)) : [];
+  const silent = sameResults ? base.ended.filter((program) => !own.ended.includes(program)) : [];
   const libraries = new Set(base.sources.map(libraryOf));
   const sources = own.sources.filter(
     (source) => libraries.has(libraryOf(source)) && !base.sources.includes(source),
@@ -104,10 +114,17 @@ export function assertionChanges(
   return [
     ...changed,
     ...[...new Set(sources.map(libraryOf))].map((name): AssertionChange => ({ kind: 'source', name })),
-    ...missing('unused', base.used, own.used),
-    ...missing('not-compared', base.ended, own.ended),
+    ...unused.map((name): AssertionChange => ({ kind: 'unused', name })),
+    ...silent.map((name): AssertionChange => ({ kind: 'not-compared', name })),
   ];
 }
+
+/** Production code may stop asserting. */
+const usedByTests = ({ used }: AssertionRecords): ReadonlySet<string> =>
+  new Set(used.flatMap(({ library, file }) => (roleOf(withoutRoot(file)) === 'test' ? [library] : [])));
+
+const withoutRoot = (file: string): string =>
+  file.startsWith(`${USUAL_SURROUNDINGS.repo}/`) ? file.slice(USUAL_SURROUNDINGS.repo.length + 1) : file;
 
 const libraryOf = (source: string): string => source.split(' ', 1)[0] ?? '';
 

@@ -181,7 +181,7 @@ const NOT_ASKED = 'Its tests were run in one place only.';
 
 const gateOf = (
   unsteady: readonly Unsteady[],
-  { runner, surroundings }: Elsewhere,
+  { onBase, surroundings }: Elsewhere,
   gates: readonly GateReport[],
 ) =>
   unsteady.length > 0
@@ -189,7 +189,7 @@ const gateOf = (
         unsteady,
         surroundings,
         gates.find(({ gate }) => gate === 'untampered'),
-        runner.locksAssertions,
+        onBase.assertions !== undefined,
       )
     : steadyPass(
         `The tests give the same in ${surroundings.repo}, for the user ${surroundings.user} on ${surroundings.host}.`,

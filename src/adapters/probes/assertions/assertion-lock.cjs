@@ -2,7 +2,7 @@
 // Loaded by Node before any other code (`--require`), in other surroundings only. Keeps the functions of assertion
 // libraries what they are: a write to one by code of the repository has no effect and is recorded, with its place. Of
 // built-in functions that assertions rest on, replacements are recorded. One file of JSON lines per process or thread:
-// `["changed", name, text, places, locked]`, `["source", library, hash]`, `["used", library]`,
+// `["changed", name, text, places, locked]`, `["source", library, hash]`, `["used", library, file]`,
 // `["ended", program]` (core/evidence/assertion-records.ts).
 
 const { createHash } = require('node:crypto');
@@ -83,6 +83,7 @@ function frames() {
 const isPackage = ({ path }) => apply(includes, path, ['/node_modules/']);
 
 const MAX_PLACES = 8;
+const FILE_OF = /^(.*):\d+$/;
 
 /** The places in the repository from which a write comes; null if installed packages write on their own. */
 function writers() {
@@ -93,16 +94,16 @@ function writers() {
   return found.length > 0 && places.length === 0 ? null : places;
 }
 
-/** How often the stack is read until a library is known to be used by code of the repository. */
-const MAX_LOOKS = 200;
+/** How often the stack is read to learn which files of the repository use a library. */
+const MAX_LOOKS = 1_000;
 const looks = { __proto__: null };
 let last = 0;
 function use(library) {
   const looked = looks[library] ?? 0;
   if (looked < MAX_LOOKS) {
-    const isUsed = writers() !== null;
-    looks[library] = isUsed ? MAX_LOOKS : looked + 1;
-    if (isUsed) record('used', library);
+    looks[library] = looked + 1;
+    const places = writers();
+    if (places !== null && places.length > 0) record('used', library, apply(exec, FILE_OF, [places[0]])[1]);
   }
   if (now() - last < PAUSE_MS) return;
   compare();
@@ -214,21 +215,50 @@ const LIBRARIES =
 const ENTRIES =
   /\/(?:chai\/(?:index|chai|lib\/chai)\.[cm]?js|expect\/(?:build\/)?index\.js|tape\/lib\/test\.js|uvu\/assert\/index\.m?js|power-assert\/index\.js|should\/(?:cjs\/should|index)\.js|must\/must\.js|expect\.js\/index\.js|ava\/lib\/assert\.js|@tapjs\/asserts\/dist\/(?:commonjs|esm)\/index\.js|unexpected\/lib\/index\.js)$/;
 
+const JEST = /\/node_modules\/jest-circus\/(?:build\/)?runner\.js$/;
+
+/** jest loads its assertions anew for each test file, in a context of its own: they are locked once they are there. */
+function jestRunner(exported) {
+  const run = exported?.default ?? exported;
+  if (typeof run !== 'function') return exported;
+  const running = (globalConfig, config, environment, ...more) => {
+    const { handleTestEvent } = environment;
+    environment.handleTestEvent = (event, state) => {
+      const matchers = environment.global[Symbol.for('$$jest-matchers-object')]?.matchers;
+      if (event.name === 'setup' && matchers) lockAll('expect', matchers, 0);
+      return handleTestEvent?.call(environment, event, state);
+    };
+    return run(globalConfig, config, environment, ...more);
+  };
+  if (exported === run) return running;
+  exported.default = running;
+  return exported;
+}
+
+/** The line that is added to the source of an assertion library; null for another module. */
+function lineFor(path, url, format) {
+  const me = stringify(__filename);
+  if (JEST.test(path)) return ['jest', `;module.exports = require(${me}).jestRunner(module.exports);`];
+  const [, name] = LIBRARIES.exec(path) ?? [];
+  if (!name || !ENTRIES.test(path)) return null;
+  const own = stringify(name);
+  return format === 'module'
+    ? [
+        name,
+        `import * as $own from ${stringify(url)}; import $locked from ${me}; $locked.library(${own}, $own);`,
+      ]
+    : [name, `;require(${me}).library(${own}, module.exports);`];
+}
+
 /** Adds a line to the source of assertion libraries, as far as this version of Node can. */
 function hookLibraries() {
   Module.registerHooks?.({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const path = url.replace(/[?#].*$/, '');
-      const [, name] = LIBRARIES.exec(path) ?? [];
-      if (!name || !ENTRIES.test(path) || !loaded.source) return loaded;
+      const [name, line] = (loaded.source && lineFor(url.replace(/[?#].*$/, ''), url, loaded.format)) || [];
+      if (!name) return loaded;
       const source = Buffer.from(loaded.source).toString();
       record('source', name, createHash('sha256').update(source).digest('hex'));
-      const me = stringify(__filename);
-      const line =
-        loaded.format === 'module'
-          ? `import * as $own from ${stringify(url)}; import $locked from ${me}; $locked.library(${stringify(name)}, $own);`
-          : `;require(${me}).library(${stringify(name)}, module.exports);`;
       return { ...loaded, source: `${source}\n${line}\n` };
     },
   });
@@ -274,5 +304,5 @@ function begin() {
   });
 }
 
-module.exports = { library };
+module.exports = { jestRunner, library };
 begin();

@@ -135,6 +135,10 @@ def begin():
     lock_unittest()
 
 
+def _file_of(owner):
+    return _getattr(sys.modules.get(owner.__module__), "__file__", None) or ""
+
+
 def for_unittest():
     """Compares before and after each test."""
     begin()
@@ -142,7 +146,7 @@ def for_unittest():
 
     def comparing(self, result=None):
         compare()
-        record("used", "unittest")
+        record("used", "unittest", _file_of(type(self)))
         try:
             return run(self, result)
         finally:
@@ -167,7 +171,7 @@ if "pytest" in sys.modules:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(item):
         compare()
-        record("used", "pytest")
+        record("used", "pytest", _str(_getattr(item, "path", None) or item.fspath))
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(item):

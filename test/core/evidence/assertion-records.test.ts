@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type AssertionRecords,
+  assertionChanges,
+  assertionFindings,
+  changesAgain,
+  mergeAssertionRecords,
+  readAssertionRecords,
+  withMoreFindings,
+} from '../../../src/core/evidence/index.ts';
+import { patchBetween } from '../git.ts';
+
+const lines = (...all: readonly unknown[]): string => all.map((line) => JSON.stringify(line)).join('\n');
+const EQUAL = ['changed', 'assert.equal', '() => {}', ['/repo/src/a.js:2'], true] as const;
+const USED = ['used', 'assert', '/repo/test/a.test.js'] as const;
+const BASE = readAssertionRecords(lines(USED, ['ended', '/repo/test/a.test.js']));
+const PATCH = patchBetween(
+  { 'src/a.js': 'const a = 1;\n' },
+  { 'src/a.js': "const a = 1;\nput(lib, 'equal', () => {});\nglobalThis.Promise = mine;\n" },
+);
+const findingsOf = (records: AssertionRecords, sameResults = true) =>
+  assertionFindings(assertionChanges(BASE, records, sameResults), PATCH);
+
+describe('records about assertion libraries', () => {
+  test('are read line by line, each once; what is no record is left out', () => {
+    const text = `${lines(EQUAL, EQUAL, USED, ['source', 'chai', 'abc'])}\nnot JSON\n["changed","x"]\n[1]\n{}`;
+    const read = readAssertionRecords(text);
+    expect(read).toEqual({
+      changed: [{ name: 'assert.equal', text: '() => {}', places: ['/repo/src/a.js:2'], locked: true }],
+      sources: ['chai abc'],
+      used: [{ library: 'assert', file: '/repo/test/a.test.js' }],
+      ended: [],
+    });
+    expect(mergeAssertionRecords([read, read])).toEqual(read);
+  });
+
+  test('show a replaced function with its lines, and the gate fails', () => {
+    const found = findingsOf(readAssertionRecords(lines(EQUAL, USED, ['ended', '/repo/test/a.test.js'])));
+    expect(found).toMatchObject([
+      { kind: 'assertions-patched', path: 'src/a.js', line: 2, severity: 'gate' },
+    ]);
+    expect(found[0]?.hunk).toContain("+put(lib, 'equal', () => {});");
+    const passed = { gate: 'untampered', passed: true, because: 'Nothing.' } as const;
+    expect(withMoreFindings([passed], found)).toMatchObject([
+      {
+        passed: false,
+        because: 'src/a.js:2: when the tests run, it replaces assert.equal, which the base commit does not.',
+      },
+    ]);
+    expect(withMoreFindings([passed], [])).toEqual([passed]);
+  });
+
+  test('say nothing about what the base replaces, too', () => {
+    const both = readAssertionRecords(lines(EQUAL, USED));
+    expect(assertionChanges(both, both, true)).toEqual([]);
+  });
+
+  test('of another function are a gate only if the patch contains what replaces it', () => {
+    const records = (text: string) =>
+      readAssertionRecords(
+        lines(USED, ['ended', '/repo/test/a.test.js'], ['changed', 'Promise', text, [], false]),
+      );
+    expect(findingsOf(records('globalThis.Promise = mine;'))).toMatchObject([{ line: 3, severity: 'gate' }]);
+    expect(findingsOf(records('class Other {}'))).toMatchObject([{ path: 'src/a.js', severity: 'question' }]);
+  });
+
+  test('of tests that pass without calling what they call on the base are a gate', () => {
+    const silent = readAssertionRecords(lines(['used', 'assert', '/repo/src/a.js']));
+    expect(findingsOf(silent)).toMatchObject([
+      { what: expect.stringContaining('without calling assert'), severity: 'gate' },
+      { what: expect.stringContaining('ended without comparing'), severity: 'question' },
+    ]);
+    expect(findingsOf(silent, false)).toEqual([]);
+  });
+
+  test('do not accuse production code that stops asserting', () => {
+    const base = readAssertionRecords(
+      lines(['used', 'assert', '/repo/src/a.js'], ['used', 'chai', '/repo/test/a.test.js']),
+    );
+    const own = readAssertionRecords(lines(['used', 'chai', '/repo/test/a.test.js']));
+    expect(assertionChanges(base, own, true)).toEqual([]);
+  });
+
+  test('of a library with another source are a gate', () => {
+    const base = readAssertionRecords(lines(['source', 'chai', 'abc']));
+    const own = readAssertionRecords(lines(['source', 'chai', 'def'], ['source', 'tap', 'ghi']));
+    const changes = assertionChanges(base, own, true);
+    expect(changes).toEqual([{ kind: 'source', name: 'chai' }]);
+    expect(assertionFindings(changes, PATCH)).toMatchObject([{ severity: 'gate' }]);
+  });
+
+  test('count if two runs show the same', () => {
+    const [changed] = assertionChanges(BASE, readAssertionRecords(lines(EQUAL)), false);
+    if (!changed) throw new Error('nothing changed');
+    expect(changesAgain([changed], [changed])).toEqual([changed]);
+    expect(changesAgain([changed], [])).toEqual([]);
+  });
+});
