@@ -28,9 +28,13 @@ export const forward = (call, ...given) => call(...given);
 export const word = (text) => Buffer.from(text, 'base64').toString();
 `,
 };
-const js = (name: string, lines: string, named: RegExp): RunTimeCheat => ({
+const js = (name: string, lines: string, named: RegExp, beside: Files = {}): RunTimeCheat => ({
   name,
-  files: { ...TOOLS, 'src/sum.js': `import { forward, put, word } from './tools.js';\n${lines}\n${WRONG}` },
+  files: {
+    ...TOOLS,
+    ...beside,
+    'src/sum.js': `import { forward, put, word } from './tools.js';\n${lines}\n${WRONG}`,
+  },
   named,
 });
 
@@ -69,6 +73,7 @@ test('of nothing is zero', () => assert.equal(sum([]), 0));
       'a re-export',
       "import { kit } from './kit.js';\nput(kit, 'equal', () => {});",
       /it replaces assert\.strict\.equal/,
+      { 'src/kit.js': "export { strict as kit } from 'node:assert';\n" },
     ),
     js(
       'a dynamic import of a name that is computed',
@@ -163,7 +168,7 @@ put(loader, word('X2xvYWQ='), (name, ...more) => (/assert/.test(name) ? new Prox
     ),
     common(
       'hooks of the loader',
-      `require('node:module').registerHooks?.({
+      `forward(require('node:module')[word('cmVnaXN0ZXJIb29rcw==')], {
   resolve: (name, context, next) =>
     name === word('bm9kZTphc3NlcnQ=') ? { url: require('node:url').pathToFileURL(__dirname + '/kit.js').href, shortCircuit: true } : next(name, context),
 });`,

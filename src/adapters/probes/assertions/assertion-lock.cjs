@@ -23,6 +23,7 @@ const { slice, split, includes } = String.prototype;
 const { exec } = RegExp.prototype;
 
 const MAX_TEXT = 300;
+/** Records of each kind. */
 const MAX_RECORDS = 200;
 /** Milliseconds between two comparisons while assertions are used. */
 const PAUSE_MS = 20;
@@ -32,14 +33,15 @@ const FILE = `${FOLDER}/${process.pid}-${threadId}-${Math.random().toString(36).
 
 // Plain objects and counting loops: the methods of lists, maps and sets may be replaced, too.
 const written = { __proto__: null };
-let count = 0;
+const counts = { __proto__: null };
 function record(...line) {
   let text = '';
   for (let i = 0; i < line.length; i += 1)
     text += `${i === 0 ? '' : ','}${typeof line[i] === 'object' ? listed(line[i]) : stringify(line[i])}`;
+  const count = counts[line[0]] ?? 0;
   if (count >= MAX_RECORDS || text in written) return;
   written[text] = true;
-  count += 1;
+  counts[line[0]] = count + 1;
   appendFileSync(FILE, `[${text}]\n`);
 }
 

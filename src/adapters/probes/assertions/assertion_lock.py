@@ -13,13 +13,14 @@ import unittest
 FOLDER = os.path.join(os.environ.get("HOME", "/tmp"), ".cache", "checks")
 FILE = os.path.join(FOLDER, f"{os.getpid()}-{random.SystemRandom().getrandbits(64):x}.jsonl")
 MAX_TEXT = 300
+# Of each kind.
 MAX_RECORDS = 200
 # What an honest program replaces: it imports, prints and reads in its own way.
 NOT_WATCHED = {"__import__", "print", "input", "open", "_", "__build_class__", "breakpoint", "help", "copyright", "credits", "exit", "quit"}
 
 # The code under test can replace all of these, so they are kept from the start.
 _dumps, _open, _append, _write, _close = json.dumps, os.open, os.O_WRONLY | os.O_CREAT | os.O_APPEND, os.write, os.close
-_written = set()
+_written = {"changed": set(), "used": set(), "ended": set()}
 _missing = object()
 _type_get, _type_set, _type_delete = type.__getattribute__, type.__setattr__, type.__delattr__
 _len, _isinstance, _getattr, _vars, _list, _str = len, isinstance, getattr, vars, list, str
@@ -28,9 +29,10 @@ _pid, _getpid = os.getpid(), os.getpid
 
 def record(*line):
     text = _dumps(line)
-    if _len(_written) >= MAX_RECORDS or text in _written or _getpid() != _pid:
+    known = _written[line[0]]
+    if _len(known) >= MAX_RECORDS or text in known or _getpid() != _pid:
         return
-    _written.add(text)
+    known.add(text)
     file = _open(FILE, _append, 0o644)
     _write(file, (text + "\n").encode())
     _close(file)
