@@ -27,7 +27,7 @@ const VITEST: Partial<FixtureOptions> = {
   setup: 'ln -s /opt/packages/node_modules node_modules',
   binds: [{ from: dirname(PACKAGES), to: '/opt/packages' }],
 };
-const PYTEST_PARTS = ['_pytest', 'iniconfig', 'packaging', 'pluggy', 'pygments', 'pytest'];
+const PYTEST_PARTS = ['_pytest', 'iniconfig', 'packaging', 'pluggy', 'py.py', 'pygments', 'pytest'];
 
 /** This machine's pytest, if it has one, in a folder that sandboxes can read. */
 function pytestFolder(): string | null {

@@ -20,6 +20,8 @@ export interface Unsteady {
   readonly results: readonly [string, string];
 }
 
+const NOT_RUN = 'was not run';
+
 /** Tests whose result depends on the surroundings for this candidate, but not for the base. */
 export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<TestRun>): readonly Unsteady[] {
   const outcome = (run: TestRun, id: string) =>
@@ -28,8 +30,11 @@ export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<Tes
   const ids = isByCode ? [EXIT_CODE] : Object.keys(own.here.tests);
   const unclear = new Set([base.here, base.there, own.here, own.there].flatMap(({ flaky = [] }) => flaky));
   return ids.flatMap((id) => {
-    const [here, there] = [outcome(own.here, id), outcome(own.there, id)];
-    const isSettled = (one: string | undefined): one is string => one === 'passed' || one === 'failed';
+    const here = outcome(own.here, id);
+    // Code that does not load leaves no results of its tests.
+    const there = outcome(own.there, id) ?? NOT_RUN;
+    const isSettled = (one: string | undefined): one is string =>
+      one === 'passed' || one === 'failed' || one === NOT_RUN;
     if (here === there || !isSettled(here) || !isSettled(there) || unclear.has(id)) return [];
     const onBase = outcome(base.here, id);
     if (onBase === undefined || onBase !== outcome(base.there, id)) return [];

@@ -36,6 +36,14 @@ describe('a candidate is unsteady', () => {
     expect(unsteadyTests({ ...steady, there: testRun({ a: 'failed' }) }, own)).toEqual([]);
   });
 
+  test('if a test was not run in the second place, as if its code does not load there', () => {
+    const own = { here: testRun({ a: 'passed' }), there: testRun({}) };
+    expect(unsteadyTests(steady, own)).toMatchObject([
+      { what: 'a passed in one place and was not run in the other' },
+    ]);
+    expect(unsteadyTests({ ...steady, there: testRun({}) }, own)).toEqual([]);
+  });
+
   test('but not for a test or a probe that the base does not have', () => {
     const own = { here: testRun({ b: 'passed' }), there: testRun({ b: 'failed' }) };
     expect(unsteadyTests(steady, own)).toEqual([]);
