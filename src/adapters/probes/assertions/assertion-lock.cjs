@@ -160,7 +160,7 @@ function lock(library, object, key, value) {
   });
 }
 
-const NOT_LOCKED = new Set(['prototype', 'constructor', 'length', 'name', 'arguments', 'caller']);
+const NOT_LOCKED = new Set(['prototype', 'constructor', 'length', 'name', 'arguments', 'caller', 'super_']);
 
 function lockAll(library, object, depth) {
   if (seen.has(object)) return;
