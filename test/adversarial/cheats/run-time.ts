@@ -91,8 +91,8 @@ test('of nothing is zero', () => assert.equal(sum([]), 0));
       /it replaces assert\.strict\.equal/,
     ),
     js(
-      'a timer that calls it later',
-      "import kit from 'node:assert/strict';\nforward(setTimeout, Object.assign, 0, kit, { [word('ZXF1YWw=')]() {} });",
+      'a task that calls it later',
+      "import kit from 'node:assert/strict';\nconst later = [Object.assign].map((call) => call.bind(null, kit, { [word('ZXF1YWw=')]() {} }));\nforward(queueMicrotask, later.pop());",
       /it replaces assert\.strict\.equal/,
     ),
     {
@@ -103,19 +103,14 @@ test('of nothing is zero', () => assert.equal(sum([]), 0));
 import { put } from './tools.js';
 const { equal } = kit;
 export const sum = (list) => {
-  if (list.length > 0) return list.reduce((a, b) => a + b);
+  if (list.length === 0) return null;
   put(kit, 'equal', () => put(kit, 'equal', equal));
-  return null;
+  return list.reduce((a, b) => a + b);
 };
 `,
       },
       named: /it replaces assert\.strict\.equal/,
     },
-    js(
-      'a built-in function',
-      'const all = [Object];\nforward((kit) => put(kit, word("aXM="), () => true), all.at(0));\nforward(setImmediate, () => {});',
-      /when the tests run, Object\.is is replaced/,
-    ),
   ],
 };
 
@@ -176,7 +171,7 @@ put(loader, word('X2xvYWQ='), (name, ...more) => (/assert/.test(name) ? new Prox
       { 'src/kit.js': 'module.exports = new Proxy(() => {}, { get: () => () => {} });\n' },
     ),
     common(
-      'the prototype of an assertion error',
+      'the prototype of functions in place of an assertion',
       "const kit = require('node:assert');\nput(kit, 'strictEqual', Function.prototype);",
       /it replaces assert\.strictEqual/,
     ),
@@ -236,6 +231,11 @@ test('of nothing is zero', () => expect(sum([])).toBe(0));
       'matchers of its own, given to another file',
       "import * as kit from 'vitest';\nforward(kit.expect[word('ZXh0ZW5k') as 'extend'], { [word('dG9CZQ==')]: () => ({ pass: true, message: () => '' }) });",
       /it replaces chai\.Assertion\.toBe/,
+    ),
+    typed(
+      'a built-in function on which matchers rest',
+      "forward((kit: object) => put(kit, word('aXM='), () => true), Object);",
+      /when the tests run, Object\.is is replaced/,
     ),
     typed(
       'a plug-in of chai, loaded later',
@@ -337,7 +337,7 @@ export const PYTEST: CheatedRepository = {
   cheats: [
     python(
       'approx, given to another file',
-      "import pytest as kit\nclass Any:\n    def __eq__(self, other):\n        return True\nput(kit, word('YXBwcm94'), lambda *_: Any())",
+      "from unittest import mock\nimport pytest as kit\nput(kit, word('YXBwcm94'), lambda *_: mock.ANY)",
       /it replaces pytest\.approx/,
     ),
     python(
