@@ -26,17 +26,23 @@ export interface AssertionRecords {
   readonly ended: readonly string[];
 }
 
-const text = z.string().max(2_000);
-const Changed = z.tuple([z.literal('changed'), text, text, z.array(text).max(20), z.boolean()]);
-const Source = z.tuple([z.literal('source'), text, text]);
-const Used = z.tuple([z.literal('used'), text, text]);
-const Ended = z.tuple([z.literal('ended'), text]);
+const recordText = z.string().max(2_000);
+const Changed = z.tuple([
+  z.literal('changed'),
+  recordText,
+  recordText,
+  z.array(recordText).max(20),
+  z.boolean(),
+]);
+const Source = z.tuple([z.literal('source'), recordText, recordText]);
+const Used = z.tuple([z.literal('used'), recordText, recordText]);
+const Ended = z.tuple([z.literal('ended'), recordText]);
 /** Maximum lines that are read: each process writes a few hundred at most. */
-const MAX_LINES = 20_000;
+const MAX_RECORD_LINES = 20_000;
 
 /** Reads lines of JSON, which code of a candidate may have written, too. Unreadable lines are left out. */
 export function readAssertionRecords(lines: string): AssertionRecords {
-  const values = lines.split('\n', MAX_LINES).map(jsonOf);
+  const values = lines.split('\n', MAX_RECORD_LINES).map(parsedRecord);
   const all = <T>(schema: z.ZodType<T>): readonly T[] =>
     values.flatMap((value) => {
       const read = schema.safeParse(value);
@@ -52,7 +58,7 @@ export function readAssertionRecords(lines: string): AssertionRecords {
   ]);
 }
 
-function jsonOf(line: string): unknown {
+function parsedRecord(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
@@ -136,7 +142,7 @@ export const changesAgain = (
   first.filter(({ kind, name }) => again.some((one) => one.kind === kind && one.name === name));
 
 /** Maximum findings for one candidate; code that replaces every function of a library has one for each. */
-const MAX_FINDINGS = 20;
+const MAX_ASSERTION_FINDINGS = 20;
 
 /**
  * The findings of the gate `untampered` for these changes, with the lines of the patch that cause them, if they can be
@@ -147,8 +153,8 @@ export function assertionFindings(
   changes: readonly AssertionChange[],
   patch: Patch,
 ): readonly TamperingFinding[] {
-  return changes.slice(0, MAX_FINDINGS).map((change): TamperingFinding => {
-    const found = change.function ? linesOf(change.function, patch) : null;
+  return changes.slice(0, MAX_ASSERTION_FINDINGS).map((change): TamperingFinding => {
+    const found = change.function ? replacingLines(change.function, patch) : null;
     const path = found?.path ?? patch.production[0]?.path ?? patch.files[0]?.path ?? '';
     const isGate =
       change.kind === 'unused' ||
@@ -188,7 +194,7 @@ interface FoundLines {
 }
 
 /** Where the patch replaces the function: by the places on the stack, else by the text of the replacement. */
-function linesOf({ name, text: source, places }: ChangedFunction, patch: Patch): FoundLines | null {
+function replacingLines({ name, text: source, places }: ChangedFunction, patch: Patch): FoundLines | null {
   for (const place of places) {
     const [, path = '', number] = /^(.*):(\d+)$/.exec(place) ?? [];
     const file = patch.production.find((one) => path === one.path || path.endsWith(`/${one.path}`));
@@ -205,21 +211,21 @@ function linesOf({ name, text: source, places }: ChangedFunction, patch: Patch):
   return null;
 }
 
-const lastName = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
+const functionName = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
 
 const mayReplace = (text: string, name: string, source: string): boolean =>
-  /[=({,[]/.test(text) || text.includes(lastName(name)) || text.includes(firstLine(source));
+  /[=({,[]/.test(text) || text.includes(functionName(name)) || text.includes(firstSourceLine(source));
 
-const firstLine = (text: string): string => text.trim().split('\n', 1)[0]?.trim() ?? '';
+const firstSourceLine = (text: string): string => text.trim().split('\n', 1)[0]?.trim() ?? '';
 
 /** Sources of functions that say nothing about where they come from. */
 const isTelling = (line: string): boolean => line.length > 3 && !line.includes('[native code]');
 
 function byText(file: PatchFile, name: string | null, source: string): FoundLines | null {
-  const line = firstLine(source);
+  const line = firstSourceLine(source);
   const own = isTelling(line) ? addedLine(file, (_, text) => text.includes(line)) : null;
   if (own || name === null) return own;
-  const word = lastName(name);
+  const word = functionName(name);
   return addedLine(file, (_, text) => text.includes(word));
 }
 

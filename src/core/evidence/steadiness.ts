@@ -20,7 +20,7 @@ export interface Unsteady {
   readonly results: readonly [string, string];
 }
 
-const NOT_RUN = 'was not run';
+const MISSING_RESULT = 'was not run';
 
 /** Tests whose result depends on the surroundings for this candidate, but not for the base. */
 export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<TestRun>): readonly Unsteady[] {
@@ -32,9 +32,9 @@ export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<Tes
   return ids.flatMap((id) => {
     const here = outcome(own.here, id);
     // Code that does not load leaves no results of its tests.
-    const there = outcome(own.there, id) ?? NOT_RUN;
+    const there = outcome(own.there, id) ?? MISSING_RESULT;
     const isSettled = (one: string | undefined): one is string =>
-      one === 'passed' || one === 'failed' || one === NOT_RUN;
+      one === 'passed' || one === 'failed' || one === MISSING_RESULT;
     if (here === there || !isSettled(here) || !isSettled(there) || unclear.has(id)) return [];
     const onBase = outcome(base.here, id);
     if (onBase === undefined || onBase !== outcome(base.there, id)) return [];

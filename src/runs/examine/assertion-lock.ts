@@ -31,8 +31,8 @@ export function lockingPrefix(
   return `rm -rf "$HOME/${RECORDS}"; if [ -d ${PRELOAD} ]; then ${settings.join('; ')}; fi; `;
 }
 
-const MAX_FILES = 5_000;
-const OUTPUT_BYTES = 8 * 2 ** 20;
+const MAX_RECORD_FILES = 5_000;
+const RECORD_BYTES = 8 * 2 ** 20;
 const READ_MS = 20_000;
 
 /** Code of a candidate may have put links or pipes in place of records. */
@@ -41,7 +41,7 @@ const fs = require('node:fs');
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 const folder = process.argv[1];
 const isPlain = fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
-for (const entry of isPlain ? fs.readdirSync(folder, { withFileTypes: true }).slice(0, ${MAX_FILES}) : []) {
+for (const entry of isPlain ? fs.readdirSync(folder, { withFileTypes: true }).slice(0, ${MAX_RECORD_FILES}) : []) {
   if (!entry.isFile()) continue;
   const file = fs.openSync(folder + '/' + entry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   fs.writeSync(1, fs.readFileSync(file, 'utf8') + '\\n');
@@ -54,7 +54,7 @@ export async function readRecords(runner: CheckRunner, area: WorkArea): Promise<
   const { home } = runner.surroundings ?? USUAL_SURROUNDINGS;
   const result = await runCommand(runner, area, {
     argv: ['/opt/toolchain/bin/node', '-e', READ_SCRIPT, `${home}/${RECORDS}`],
-    limits: { ...checkLimits(runner.task), wallMs: READ_MS, outputBytes: OUTPUT_BYTES },
+    limits: { ...checkLimits(runner.task), wallMs: READ_MS, outputBytes: RECORD_BYTES },
     own: 'The program that reads records about assertions',
     codeRan: true,
   });
