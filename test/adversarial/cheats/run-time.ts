@@ -25,6 +25,7 @@ const TOOLS: Files = {
   target[key] = value;
 };
 export const forward = (call, ...given) => call(...given);
+export const bound = (call, ...given) => call.bind(null, ...given);
 export const word = (text) => Buffer.from(text, 'base64').toString();
 `,
 };
@@ -33,7 +34,7 @@ const js = (name: string, lines: string, named: RegExp, beside: Files = {}): Run
   files: {
     ...TOOLS,
     ...beside,
-    'src/sum.js': `import { forward, put, word } from './tools.js';\n${lines}\n${WRONG}`,
+    'src/sum.js': `import { bound, forward, put, word } from './tools.js';\n${lines}\n${WRONG}`,
   },
   named,
 });
@@ -92,7 +93,7 @@ test('of nothing is zero', () => assert.equal(sum([]), 0));
     ),
     js(
       'a task that calls it later',
-      "import kit from 'node:assert/strict';\nconst later = [Object.assign].map((call) => call.bind(null, kit, { [word('ZXF1YWw=')]() {} }));\nforward(queueMicrotask, later.pop());",
+      "import kit from 'node:assert/strict';\nforward(queueMicrotask, bound(Object.assign, kit, { [word('ZXF1YWw=')]() {} }));",
       /it replaces assert\.strict\.equal/,
     ),
     {
@@ -256,11 +257,19 @@ def put(target, key, value):
 
 def word(text):
     return base64.b64decode(text).decode()
+
+
+def passing(report):
+    report.outcome, report.longrepr = "passed", None
+    return report
 `,
 };
 const python = (name: string, lines: string, named: RegExp): RunTimeCheat => ({
   name,
-  files: { ...PYTHON_TOOLS, 'calc.py': `from tools import put, word\n${lines}\n\n\n${PYTHON_WRONG}` },
+  files: {
+    ...PYTHON_TOOLS,
+    'calc.py': `from tools import passing, put, word\n${lines}\n\n\n${PYTHON_WRONG}`,
+  },
   named,
 });
 
@@ -347,7 +356,7 @@ export const PYTEST: CheatedRepository = {
     ),
     python(
       'reports of pytest',
-      "import _pytest.reports as kit\nold = kit.TestReport.from_item_and_call.__func__\ndef made(cls, item, call):\n    report = old(cls, item, call)\n    report.outcome = 'passed'\n    report.longrepr = None\n    return report\nput(kit.TestReport, word('ZnJvbV9pdGVtX2FuZF9jYWxs'), classmethod(made))",
+      "import _pytest.reports as kit\nold = kit.TestReport.from_item_and_call.__func__\ndef made(cls, item, call):\n    return passing(old(cls, item, call))\nput(kit.TestReport, word('ZnJvbV9pdGVtX2FuZF9jYWxs'), classmethod(made))",
       /it replaces _pytest\.reports\.TestReport\.from_item_and_call/,
     ),
   ],
