@@ -201,7 +201,7 @@ function tokenTable(c: WebContext, tokens: readonly ApiToken[], now: number): Ht
 <td>${places(token)}</td><td>${token.verbs.join(', ')}</td><td>${state}</td><td>${moment(token.expiresAt)}</td>
 <td>${token.lastUsedAt === undefined ? 'never' : moment(token.lastUsedAt)}</td><td>${revoke}</td></tr>`;
   });
-  return html`<div class="wide"><table>
+  return html`<div class="wide" tabindex="0" role="region" aria-label="Your tokens"><table>
 <thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Repositories</th><th scope="col">May</th><th scope="col">State</th><th scope="col">Expires</th><th scope="col">Last use</th><th scope="col">Revoke</th></tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }
