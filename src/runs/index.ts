@@ -106,4 +106,4 @@ export {
   startRun,
   sweepEnded,
 } from './upkeep/index.ts';
-export { announceQueue, diffsOf, LABEL, queuedRuns, RUNNING_LABEL, viewOf } from './view.ts';
+export { announceQueue, diffsOf, LABEL, loadTestTable, queuedRuns, RUNNING_LABEL, viewOf } from './view.ts';

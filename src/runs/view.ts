@@ -1,3 +1,4 @@
+import type { TestTable } from '../core/evidence/index.ts';
 import { confidenceNote } from '../core/learning/index.ts';
 import { isOver, type Origin, queueOrder, type RunId, type Task, type Usd } from '../core/model/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
@@ -110,6 +111,16 @@ const originView = (origin: Origin): OriginView =>
         ...(origin.work ? { work: origin.work } : {}),
       }
     : { kind: 'local', path: origin.path };
+
+/** Null: not kept, or cannot be read. Its form is ours: artifacts are named by the hash of their content. */
+export async function loadTestTable(
+  { artifacts }: { readonly artifacts: Artifacts },
+  run: Pick<RunRecord, 'testResults'>,
+): Promise<TestTable | null> {
+  const ref = run.testResults?.table;
+  const text = ref ? await unlessDamaged(artifacts.get(ref)) : null;
+  return text === null ? null : (JSON.parse(text) as TestTable);
+}
 
 /** The patches of a run's candidates, without links to branches. */
 export async function diffsOf(world: { store: Store; artifacts: Artifacts }, runId: RunId): Promise<Diffs> {

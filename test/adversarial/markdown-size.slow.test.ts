@@ -186,6 +186,6 @@ test('long names leave room for the verdict, the table and the links to every di
   const parts = comparison(view, diffsOf(view, [`+${'line\n+'.repeat(20_000)}`]));
   checkedParts(parts);
   const [{ body }] = parts;
-  expect(body).toContain('### **B** — LIKELY');
+  expect(body).toContain('### **B** is the pick — likely');
   expect(body).toContain('| **B** |');
 });

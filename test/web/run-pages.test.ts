@@ -55,7 +55,7 @@ describe('the page of a run says on top what came of it and what to do, in the w
       published(),
       [
         'Draft pull request #8 with candidate B',
-        'B — LIKELY, decided by new tests. B passes all tests that C added',
+        'B is the pick — likely. It passes all 412 existing tests and both new ones; C fails 1 of 4 new tests',
         'Next: review the pull request; Runoff never merges. Its comparison covers the other 3 candidates.',
         'Confidence: likely, an estimated chance of 70% that the pick is right',
       ],
@@ -63,14 +63,14 @@ describe('the page of a run says on top what came of it and what to do, in the w
     [
       'a clear winner, merged',
       published({ state: 'merged', decision: { ...judgedDecision(), confidence: 'clear', chance: 0.95 } }),
-      ['Merged', 'B — CLEAR', 'an estimated chance of 95%'],
+      ['Merged', 'B is the pick — clear', 'an estimated chance of 95%'],
     ],
     [
       'a toss-up',
       waiting({ votes: VOTES }),
       [
         'Please choose a candidate',
-        'The evidence is inconclusive: please choose. B breaks no base test',
+        'Which do you want: B or C? B passes all 412 existing tests and both new ones',
         '3 votes: C 2 (ada, bob); B 1 (mona).',
         'Next: tick a box in the comparison, or comment /auto-dev pick B or /auto-dev pick none.',
       ],
@@ -305,6 +305,6 @@ test('the other pages tell of inputs, debate, judges, cost and who did what', as
 
 test('a decision left to a person says so', async () => {
   expect(await overviewOf(waiting({ decision: { ...TOSS_UP, chance: 0.9 } }))).toContain(
-    'Your settings leave the choice to you.',
+    'your settings leave the choice to you',
   );
 });

@@ -1,41 +1,45 @@
 import { type Alias, isFinal } from '../model/index.ts';
-import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
+import { chosenOf, pickable } from '../ranking/index.ts';
+import { contestantsSection, matrixSection } from './comparison-sections.ts';
 import {
-  chosenText,
   decisionSection,
   evidenceSection,
-  evidenceText,
   joinBlocks,
-  lastPick,
   noPatchAtAll,
-  reasonsSection,
+  pageLine,
   restartText,
-  runFacts,
   unopenedText,
   votesLine,
+  warningBlocks,
 } from './decision-sections.ts';
 import { diffEntries, paginateDiffs, type ReportComments } from './diff-pages.ts';
+import { faultOf } from './executed.ts';
 import { lookAtSection } from './findings.ts';
-import { contestantName, counted, money, plusMinus } from './format.ts';
-import { code, inertSentence, link, type ReportKind } from './markdown.ts';
+import { counted, plusMinus } from './format.ts';
+import { choiceText, chosenText, evidenceText, lastPick } from './headline.ts';
+import { inertSentence, link, type ReportKind } from './markdown.ts';
 import { rankingSection } from './ranking-table.ts';
-import { briefSection, debateSection, judgesSection, reviewSection } from './sections.ts';
+import { briefSection, debateSection, judgesSection, reviewFold } from './sections.ts';
 import { silenceLines } from './test-facts.ts';
 import type { Diffs, RunView } from './view.ts';
+import { reasonsSection, whyNotSection } from './why-not.ts';
 
 /**
  * Maximum UTF-16 units of each section. Names and sentences that grow when escaped can reach these limits; ordinary
  * runs use a tenth. The diffs get the rest.
  */
 const MAX_SECTION = {
-  ranking: 13_000,
-  lookAt: 6_000,
-  reasons: 12_000,
-  evidence: 8_000,
+  ranking: 7_000,
+  matrix: 4_000,
+  whyNot: 6_000,
+  lookAt: 5_000,
+  reasons: 8_000,
+  contestants: 5_000,
+  evidence: 7_000,
   judges: 4_000,
   review: 4_000,
-  brief: 6_000,
-  debate: 4_000,
+  brief: 5_000,
+  debate: 3_000,
 } as const;
 
 /** The comparison of all candidates, for the pull request of the chosen one: one to five comments. */
@@ -52,17 +56,22 @@ interface ComparisonFrame {
   readonly everyone: boolean;
 }
 
-/** The first screen separates execution results from models' opinions; the diffs follow. */
+/** The first screen: who, how sure, who passes what, why not the others. Everything else is folded below. */
 function comparisonIn(kind: ReportKind, view: RunView, diffs: Diffs, frame: ComparisonFrame): ReportComments {
   const blocks = [
     frame.head,
     rankingSection(view, MAX_SECTION.ranking),
+    matrixSection(view, MAX_SECTION.matrix),
     ...frame.next,
+    whyNotSection(view, MAX_SECTION.whyNot, frame.everyone),
+    ...warningBlocks(view),
     lookAtSection(view, MAX_SECTION.lookAt),
+    pageLine(view),
     reasonsSection(view, MAX_SECTION.reasons, frame.everyone),
+    contestantsSection(view, MAX_SECTION.contestants),
     evidenceSection(view, diffs, MAX_SECTION.evidence),
     judgesSection(view, MAX_SECTION.judges),
-    reviewSection(view, MAX_SECTION.review),
+    reviewFold(view, MAX_SECTION.review),
     briefSection(view, MAX_SECTION.brief),
     debateSection(view, MAX_SECTION.debate),
   ];
@@ -91,19 +100,20 @@ export const pickOptions = (view: RunView): readonly (Alias | null)[] =>
  */
 export function pickComment(view: RunView, diffs: Diffs): ReportComments {
   return comparisonIn('choice', view, diffs, {
-    head: joinBlocks([`### ${heading(view)}`, ...silenceLines(view), evidenceText(view), ...runFacts(view)]),
+    head: pickHead(view),
     next: [...(pickIsOpen(view) ? pickInstructions(view) : [pickClosedText(view)]), votesLine(view)],
     everyone: true,
   });
 }
 
-function heading(view: RunView): string {
-  const pick = lastPick(view);
-  if (pick) return chosenText(view);
-  if (!pickIsOpen(view)) return 'No candidate was picked';
-  return leftToPerson(view.decision)
-    ? 'Please choose: your settings leave the choice to you'
-    : 'The evidence is inconclusive: please choose';
+function pickHead(view: RunView): string {
+  if (lastPick(view))
+    return joinBlocks([`### ${chosenText(view)}`, ...silenceLines(view), evidenceText(view)]);
+  if (!pickIsOpen(view)) {
+    return joinBlocks(['### No candidate was picked', ...silenceLines(view), evidenceText(view)]);
+  }
+  const { title, blocks } = choiceText(view);
+  return joinBlocks([`### ${title}`, ...silenceLines(view), ...blocks]);
 }
 
 function pickInstructions(view: RunView): readonly string[] {
@@ -117,20 +127,18 @@ function pickInstructions(view: RunView): readonly string[] {
   ];
 }
 
-/** Kept on one line, so that edits can be compared by line. */
+/** Kept on one line, so that edits can be compared by line. Without the contestant's name: the letter is enough. */
 function optionText(view: RunView, alias: Alias): string {
   const candidate = view.candidates.find((one) => one.alias === alias);
   const same = (view.evidence.find((one) => one.alias === alias)?.alike ?? []).filter((one) => one !== alias);
-  const facts = candidate
-    ? [
-        ...(candidate.contestant ? [code(contestantName(candidate.contestant), 80)] : []),
-        ...(candidate.patch
-          ? [`${plusMinus(candidate.patch)} in ${counted(candidate.patch.files, 'file')}`]
-          : []),
-        ...(candidate.usage ? [money(candidate.usage.usd)] : []),
-        ...(same.length > 0 ? [`the same change as ${same.join(', ')}`] : []),
-      ]
-    : [];
+  const fault = faultOf(view, alias);
+  const facts = [
+    ...(candidate?.patch
+      ? [`${plusMinus(candidate.patch)} in ${counted(candidate.patch.files, 'file')}`]
+      : []),
+    ...(fault === null ? [] : [fault]),
+    ...(same.length > 0 ? [`the same change as ${same.join(', ')}`] : []),
+  ];
   return `**${alias}**: ${facts.join(', ')}`;
 }
 

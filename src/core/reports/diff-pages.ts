@@ -1,5 +1,5 @@
 import type { Alias, RunId } from '../model/index.ts';
-import { branchOf, contestantName, counted, plusMinus } from './format.ts';
+import { branchOf, counted, plusMinus } from './format.ts';
 import {
   BODY_ROOM,
   details,
@@ -227,12 +227,7 @@ export function diffEntries(view: RunView, diffs: Diffs, everyone: boolean): rea
     const diff = diffs[candidate.alias];
     if ((chosen && !everyone) || diff === undefined || diff.patch.text.trim() === '') return [];
     const size = candidate.patch ?? sizeOf(diff);
-    const summary = [
-      candidate.contestant
-        ? `<b>${candidate.alias}</b>: ${htmlCode(contestantName(candidate.contestant), 80)}`
-        : `<b>${candidate.alias}</b>`,
-      `${plusMinus(size)} in ${counted(diff.patch.files.length, 'file')}`,
-    ].join(', ');
+    const summary = `<b>${candidate.alias}</b>: ${plusMinus(size)} in ${counted(diff.patch.files.length, 'file')}`;
     return [{ summary, diff, where: whereToRead(view, candidate.alias, diff) }];
   });
 }

@@ -2,7 +2,6 @@ import type { Evidence, PeerTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { blindNote } from './blind.ts';
 import { checkCommands } from './commands.ts';
-import { reasonText } from './decision-sections.ts';
 import { whereToRead } from './diff-pages.ts';
 import { findingsSection } from './findings.ts';
 import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
@@ -11,6 +10,7 @@ import { reasonOf } from './rank-reasons.ts';
 import { baseTestsText, type CandidateStanding, rankRows, standings } from './ranking-table.ts';
 import { judgesOn, reviewSection } from './sections.ts';
 import type { Diffs, Report, RunView } from './view.ts';
+import { reasonText } from './why-not.ts';
 
 /** Maximum UTF-16 units: below GitHub's limit, and long enough for readers. */
 const MAX_BODY = 58_000;
@@ -137,7 +137,7 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
     ...(same.length > 0 ? [`- Same change as ${same.join(', ')}, apart from comments and layout`] : []),
     ...(behaviour
       ? [
-          `- Behaviour: ${Math.round(behaviour.agreement * 100)}% alike on the ${behaviour.contested} of ${counted(behaviour.observed, 'input')} where candidates disagree`,
+          `- Behaviour: candidates return different results on ${behaviour.contested} of ${counted(behaviour.observed, 'input')} from tests and issue${behaviour.contested > 0 ? `; there it returns what the others return ${Math.round(behaviour.agreement * 100)}% of the time` : ''}`,
         ]
       : []),
   ];

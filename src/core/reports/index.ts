@@ -1,4 +1,5 @@
 export { activityLabel, BASE_STEP_LABELS, examinationTimeLeft, progressLabel, stepTime } from './activity.ts';
+export { checkText } from './check-text.ts';
 export {
   blindNote,
   type HiddenNames,
@@ -16,6 +17,7 @@ export {
   quotedCode,
   registryOutage,
 } from './commands.ts';
+export { commitMessage, followUpMessage } from './commit-message.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
@@ -51,6 +53,7 @@ export {
   tokensText,
   toolsText,
 } from './format.ts';
+export { choiceText, chosenText, evidenceText } from './headline.ts';
 export { NONE_TOLD_APART, peopleNotes, standingTexts } from './leaderboard.ts';
 export {
   BODY_LIMIT,
@@ -70,7 +73,7 @@ export {
   report,
 } from './markdown.ts';
 export { MARKDOWN, type Markup, PAGE, personFirst } from './markup.ts';
-export { checkText, commitMessage, followUpMessage, pullRequest } from './pull.ts';
+export { pullRequest } from './pull.ts';
 export { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
 export { type DayCap, type Refusal, refusalComment, refusalText } from './refusal.ts';
@@ -98,6 +101,14 @@ export {
   silenceNote,
   testNotes,
 } from './test-facts.ts';
+export {
+  differingInputs,
+  type Inputs,
+  type Matrix,
+  type MatrixGroup,
+  type MatrixRow,
+  matrixOf,
+} from './test-matrix.ts';
 export {
   type ActivityStep,
   type BaseStep,

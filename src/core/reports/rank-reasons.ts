@@ -5,7 +5,7 @@ import { type CandidateStanding, standings } from './ranking-table.ts';
 import type { RunView } from './view.ts';
 
 export interface FailingTests {
-  /** The suite that it fails, e.g. `base tests`, `tests of B`. */
+  /** The suite that it fails, e.g. `existing tests`, `tests of B`. */
   readonly of: string;
   /** The first few names; may have been chosen by candidates. */
   readonly names: readonly string[];
@@ -52,7 +52,7 @@ export function reasonOf(
   const because = gate?.because ?? ranked?.because ?? candidate.note;
   const passedOver = !chosen && !gate && alias === pickOf(view.decision);
   const suites = [
-    failingTests('base tests', evidence?.baseTests?.regressions ?? []),
+    failingTests('existing tests', evidence?.baseTests?.regressions ?? []),
     failingTests('independent tests', failingNames(evidence?.independentTests ?? NO_INDEPENDENT_TESTS)),
     ...(evidence?.peerTests ?? []).flatMap(({ author, failing, guards }) => [
       failingTests(`tests of ${author}`, failing),
@@ -73,7 +73,7 @@ export function reasonOf(
 const differingInputs = (evidence: Evidence | undefined): readonly InputExample[] =>
   (evidence?.behaviour?.differences ?? [])
     .slice(0, MAX_INPUTS_SHOWN)
-    .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others return' }));
+    .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others' }));
 
 /** Defects that critics reported and a test confirmed. */
 const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly InputExample[] =>

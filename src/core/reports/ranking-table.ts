@@ -1,18 +1,18 @@
 import type { Evidence } from '../evidence/index.ts';
 import { type Alias, byAlias } from '../model/index.ts';
-import { chosenOf, failedGate, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
+import { chosenOf, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
+import { faultOf, newTestsOf } from './executed.ts';
 import {
   contestantName,
   costText,
   counted,
   elapsed,
-  GATE_FAILURE_LABELS,
   plusMinus,
   SEPARATOR_LABELS,
   shortContestantNames,
   tokens,
 } from './format.ts';
-import { code, fill, tableRows } from './markdown.ts';
+import { fill, tableRows } from './markdown.ts';
 import type { CandidateView, RunView } from './view.ts';
 
 /** All data of one candidate. */
@@ -78,8 +78,8 @@ export function rankRows(view: RunView): readonly RankRow[] {
     contestantShort: short[index] ?? '',
     build: buildText(standing.evidence),
     types: typesText(standing.evidence),
-    baseTests: baseTestsText(standing.evidence),
-    newTests: newTestsText(standing.evidence),
+    baseTests: existingTestsText(standing.evidence),
+    newTests: newTestsText(view, standing.candidate.alias, standing.evidence),
     behaviour: behaviourText(standing.evidence),
     alike: (standing.evidence?.alike ?? []).join(' = ') || '–',
     judges: judgesText(view, standing.candidate.alias),
@@ -115,30 +115,40 @@ function typesText(evidence: Evidence | undefined): string {
   return found.gone === 0 ? added : `${added}, ${found.gone} fixed`;
 }
 
+/** With a mark: `✓ 27/27`, `✗ 26/27`; what fails on the base too is no fault of a candidate. */
+function existingTestsText(evidence: Evidence | undefined): string {
+  const tests = evidence?.baseTests;
+  if (tests === undefined) return 'not run';
+  const isBroken = tests.regressions.length > 0;
+  return `${isBroken ? '✗' : tests.silent ? '?' : '✓'} ${baseTestsText(evidence)}`;
+}
+
 export function baseTestsText(evidence: Evidence | undefined): string {
   const tests = evidence?.baseTests;
   if (tests === undefined) return '–';
   return tests.source === 'report' ? `${tests.passed}/${tests.total}` : `exit ${tests.exitCode ?? 'none'}`;
 }
 
-/** `independent 2/2, peers 7/8`. */
-export function newTestsText(evidence: Evidence | undefined): string {
-  const words = [
-    ['independent', evidence?.independentTests ? [evidence.independentTests] : []],
-    ['peers', evidence?.peerTests ?? []],
-  ] as const;
-  const texts = words.flatMap(([name, runs]) => {
-    const total = runs.reduce((sum, run) => sum + run.total, 0);
-    return total === 0 ? [] : [`${name} ${runs.reduce((sum, run) => sum + run.passed, 0)}/${total}`];
-  });
+/** `✓ 4/4`, `✗ 5/10, 2 not run`, `not run`: of the new tests that it did not write; `–` if there are none. */
+function newTestsText(view: RunView, alias: Alias, evidence: Evidence | undefined): string {
+  const { passed, ran, total } = newTestsOf(view, alias);
+  const counts = ran === 0 ? 'not run' : markedCount(passed, ran);
+  const left = ran > 0 && ran < total ? `, ${total - ran} not run` : '';
   const mutants = evidence?.mutants;
-  if (mutants) texts.push(`catches ${mutants.caught}/${mutants.total} mutants`);
+  const texts = [
+    ...(total === 0 ? [] : [`${counts}${left}`]),
+    ...(mutants ? [`catches ${mutants.caught}/${mutants.total} mutants`] : []),
+  ];
   return texts.join(', ') || '–';
 }
 
+/** Read without colour. */
+const markedCount = (passed: number, total: number): string =>
+  `${passed === total ? '✓' : '✗'} ${passed}/${total}`;
+
 function behaviourText(evidence: Evidence | undefined): string {
   const found = evidence?.behaviour;
-  return found && found.contested > 0 ? `${Math.round(found.agreement * 100)}% alike` : '–';
+  return found && found.contested > 0 ? `${Math.round(found.agreement * 100)}% as the others` : '–';
 }
 
 function judgesText({ judgement }: RunView, alias: Alias): string {
@@ -162,24 +172,26 @@ function scoresText({ ranking }: RunView, { evidence, ranked }: CandidateStandin
 function resultText(view: RunView, standing: CandidateStanding): string {
   const { candidate, evidence, ranked } = standing;
   if (standing.chosen) return chosenLabel(view);
-  const gate = evidence && failedGate(evidence);
-  if (gate !== undefined) return GATE_FAILURE_LABELS[gate.gate];
+  const fault = faultOf(view, candidate.alias);
+  const isAsked = view.decision?.kind === 'toss-up' && view.decision.among.includes(candidate.alias);
+  if (isAsked && fault === null) return 'toss-up';
+  if (fault !== null) return fault;
   if (candidate.state === 'cancelled') return 'cancelled';
   if (evidence === undefined) return candidate.patch === undefined ? 'left no patch' : 'not examined';
-  const broken = evidence.baseTests?.regressions.length ?? 0;
-  if (broken > 0) return `breaks ${counted(broken, 'base test')}`;
   if (candidate.alias === pickOf(view.decision)) return 'ranked first by evidence';
   const above = ranked && view.ranking[view.ranking.indexOf(ranked) - 1];
-  if (above?.separatedBy === undefined) return evidence.survivor ? 'survived' : 'failed a gate';
+  if (above?.separatedBy === undefined) return evidence.survivor ? 'passed' : 'failed a gate';
   if (above.separatedBy === 'alike') return `same as ${above.alias}`;
   if (above.separatedBy === 'tie') return `tied with ${above.alias}`;
-  return `behind ${above.alias} on ${SEPARATOR_LABELS[above.separatedBy]}`;
+  return `behind ${above.alias}: ${SEPARATOR_LABELS[above.separatedBy]}`;
 }
 
 function chosenLabel(view: RunView): string {
   if ((view.picks ?? []).length > 0) return 'picked by a person';
-  if (leftToPerson(view.decision)) return 'ranked first by evidence';
-  return view.decision?.kind === 'toss-up' ? 'ranked first, toss-up' : 'chosen';
+  const { decision } = view;
+  if (leftToPerson(decision)) return 'ranked first by evidence';
+  if (decision?.kind === 'winner') return `the pick, ${decision.confidence}`;
+  return decision?.kind === 'toss-up' && decision.among.length > 1 ? 'toss-up, first' : 'first';
 }
 
 interface RankingColumn {
@@ -189,27 +201,32 @@ interface RankingColumn {
   /** Left out if empty for all candidates. */
   readonly optional?: true;
 }
+/** Not broken between lines on a narrow screen. */
+const unbroken = (text: string): string => text.replaceAll(' ', '&nbsp;');
+
+/** At most this many, so that the table fits the width of a comment. */
+const MAX_COLUMNS = 7;
+
+/** What everybody looks for, then what only some runs have, most telling first; the first ones that fit are shown. */
 const COLUMNS: readonly RankingColumn[] = [
-  { title: 'candidate', side: 'l', cell: (row) => `**${row.alias}**` },
-  { title: 'contestant', side: 'l', cell: (row) => code(row.contestant, 80) },
-  { title: 'build', side: 'l', cell: (row) => row.build },
-  { title: 'types', side: 'l', cell: (row) => row.types, optional: true },
-  { title: 'base tests', side: 'r', cell: (row) => row.baseTests },
-  { title: 'new tests', side: 'r', cell: (row) => row.newTests },
-  { title: 'behaviour', side: 'r', cell: (row) => row.behaviour, optional: true },
-  { title: 'class', side: 'l', cell: (row) => row.alike, optional: true },
-  { title: 'judges W-T-L', side: 'r', cell: (row) => row.judges, optional: true },
+  { title: '', side: 'l', cell: (row) => `**${row.alias}**` },
+  { title: 'verdict', side: 'l', cell: (row) => (row.chosen ? `**${row.result}**` : row.result) },
+  { title: 'existing tests', side: 'r', cell: (row) => unbroken(row.baseTests) },
+  { title: 'new tests', side: 'r', cell: (row) => row.newTests, optional: true },
+  { title: 'lines', side: 'r', cell: (row) => unbroken(row.lines) },
+  { title: 'judges', side: 'r', cell: (row) => row.judges, optional: true },
   { title: 'scores', side: 'r', cell: (row) => row.scores, optional: true },
-  { title: 'lines', side: 'r', cell: (row) => row.lines },
+  { title: 'types', side: 'l', cell: (row) => row.types, optional: true },
+  { title: 'same change', side: 'l', cell: (row) => row.alike, optional: true },
   { title: 'cost', side: 'r', cell: (row) => row.cost },
-  { title: 'time', side: 'r', cell: (row) => row.time },
-  { title: 'result', side: 'l', cell: (row) => (row.chosen ? `**${row.result}**` : row.result) },
 ];
 
 /** One row for each candidate, best first. */
 export function rankingSection(view: RunView, maxLength: number): string {
   const rows = rankRows(view);
-  const columns = COLUMNS.filter(({ optional, cell }) => !optional || rows.some((row) => cell(row) !== '–'));
+  const columns = COLUMNS.filter(
+    ({ optional, cell }) => !optional || rows.some((row) => cell(row) !== '–'),
+  ).slice(0, MAX_COLUMNS);
   const lines = tableRows(
     columns.map(({ title }) => title),
     columns.map(({ side }) => side).join(''),

@@ -172,9 +172,20 @@ export function criticText(report: CriticReport): string {
 const MAX_OBJECTION_CHARACTERS = 200;
 
 /** Critics' reviews of the first candidate, the results of executing them, and the candidate that is first since. */
-export function reviewSection({ review = [] }: RunView, maxLength: number): string {
-  if (review.length === 0) return '';
+export function reviewSection(view: RunView, maxLength: number): string {
   const title = '#### Review of the winner';
+  const body = reviewBody(view, maxLength - title.length - 2);
+  return body === '' ? '' : `${title}\n\n${body}`;
+}
+
+/** The same, folded. */
+export function reviewFold(view: RunView, maxLength: number): string {
+  const summary = 'Review of the winner by critics';
+  const body = reviewBody(view, maxLength - details(summary, '').length);
+  return body === '' ? '' : details(summary, body);
+}
+
+function reviewBody({ review = [] }: RunView, maxLength: number): string {
   const blocks = review.flatMap((one) => [
     reviewIntro(one, review),
     ...one.critics.flatMap((report) => [
@@ -182,11 +193,10 @@ export function reviewSection({ review = [] }: RunView, maxLength: number): stri
       ...('objections' in report ? report.objections.map(objectionLine) : []),
     ]),
   ]);
-  const body = fill(blocks, maxLength - title.length - 2, {
+  return fill(blocks, maxLength, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });
-  return `${title}\n\n${body}`;
 }
 
 const reviewIntro = (one: WinnerReview, all: readonly WinnerReview[]): string => {
@@ -231,7 +241,8 @@ const MAX_LOCATION_CHARACTERS = 160;
 export function judgesSection({ judgement }: RunView, maxLength: number): string {
   if (!judgement) return '';
   const { judges, quorum, because, notes, injections, spent } = judgement;
-  const head = `#### Model opinions\n\nBlind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.`;
+  const title = 'Model opinions: what blind judges said';
+  const head = `Blind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.`;
   const lines = [
     `- ${inertSentence(because, MAX_JUDGE_CHARACTERS)} ${quorum.answered} of ${counted(quorum.asked, 'judge')} answered, for ${money(spent.usd)}.`,
     ...judges.map(judgeLine),
@@ -241,20 +252,19 @@ export function judgesSection({ judgement }: RunView, maxLength: number): string
         `- **Review ${alias} closely:** ${code(`${file}:${line}`, MAX_LOCATION_CHARACTERS)} ${inertSentence(what, MAX_JUDGE_NOTE_CHARACTERS)} The judges were not shown it.`,
     ),
   ];
-  const list = fill(lines, Math.floor(maxLength / 2) - head.length, {
+  const list = fill(lines, Math.floor(maxLength / 2) - head.length - details(title, '').length, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });
   const words = pairLines(judgement);
   const summary = 'Verdicts on each pair';
   const frame = details(summary, '').length;
-  const folded = fill(words, maxLength - head.length - list.length - frame - 4, {
+  const folded = fill(words, maxLength - head.length - list.length - frame - details(title, '').length - 4, {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });
-  return [head, list, folded === '' ? '' : details(summary, folded)]
-    .filter((block) => block !== '')
-    .join('\n\n');
+  const blocks = [head, list, folded === '' ? '' : details(summary, folded)];
+  return details(title, blocks.filter((block) => block !== '').join('\n\n'));
 }
 
 function judgeLine({ judge, model, asked, answered, discarded, ownFamily }: JudgeRecord): string {

@@ -1,19 +1,11 @@
 import { expiryReason } from '../brief/index.ts';
 import type { Alias, RunState } from '../model/index.ts';
-import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
+import { chosenOf, pickable } from '../ranking/index.ts';
 import { activityLabel } from './activity.ts';
 import { blindNote } from './blind.ts';
-import {
-  chosenText,
-  evidenceText,
-  lastPick,
-  noPatchAtAll,
-  pickedBy,
-  restartText,
-  unopenedText,
-  votesLine,
-} from './decision-sections.ts';
+import { noPatchAtAll, restartText, unopenedText, votesLine } from './decision-sections.ts';
 import { branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
+import { choiceText, chosenText, evidenceText, lastPick, pickedBy } from './headline.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import { waitingText } from './replies.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
@@ -115,6 +107,8 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
   return [chosenSummary(view, to), comparisonLink(outcome, 'Compare with the other candidates', to)];
 }
 
+const withStop = (text: string): string => (/[.?]$/.test(text) ? text : `${text}.`);
+
 /** The chosen candidate, how it was chosen, and the evidence. */
 const chosenSummary = (view: RunView, to: Markup): string =>
   `${chosenText(view, to)}. ${evidenceText(view, to)}`;
@@ -122,10 +116,8 @@ const chosenSummary = (view: RunView, to: Markup): string =>
 function unpickedBlocks(view: RunView, to: Markup): readonly string[] {
   const table = comparisonLink(view.outcome, 'Compare all candidates', to);
   if (view.state === 'awaiting_pick') {
-    const why = leftToPerson(view.decision)
-      ? 'Your settings leave the choice to you.'
-      : 'The evidence is inconclusive: please choose.';
-    return [`${why} ${evidenceText(view, to)}`, votesLine(view, to), table];
+    const { title, blocks } = choiceText(view, to);
+    return [withStop(title), ...blocks, votesLine(view, to), table];
   }
   const pick = lastPick(view);
   const who = pick ? `${chosenText(view, to)}.` : 'The run ended before anyone chose.';

@@ -1,6 +1,6 @@
 import type { Dialogue } from '../brief/index.ts';
 import type { Debate } from '../debate/index.ts';
-import type { BaseFacts, Evidence } from '../evidence/index.ts';
+import type { BaseFacts, Evidence, TestTable } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Judgement, WinnerReview } from '../judging/index.ts';
 import type {
@@ -164,6 +164,8 @@ export interface RunView {
   readonly namesHidden?: true;
   readonly evidence: readonly Evidence[];
   readonly ranking: readonly Ranked[];
+  /** All test results; absent where only the evidence was read, or if they are not kept. */
+  readonly testTable?: TestTable;
   readonly independentTests?: IndependentTestReport;
   readonly judgement?: Judgement;
   readonly decision?: Decision;

@@ -20,7 +20,7 @@ import type { Store } from '../../ports/index.ts';
 import { loadRun, requireGitHub, type World } from '../context.ts';
 import { findOwnComment, type OwnComment } from '../questions/index.ts';
 import { idempotentWrite, throwIfCancelled, unlessDamaged } from '../stage.ts';
-import { diffsOf, viewOf } from '../view.ts';
+import { diffsOf, loadTestTable, viewOf } from '../view.ts';
 import type { PublishContext } from './context.ts';
 
 /** Kinds of comments that contain a comparison. */
@@ -55,8 +55,10 @@ export async function viewForPublishing(
   const run = await loadRun(world, context.run.id);
   const now = await reader.branchHead(task.base.ref);
   const moved = now !== null && now !== task.base.sha;
+  const testTable = await loadTestTable(world, run);
   const view: RunView = {
     ...(await viewOf(world, run, names)),
+    ...(testTable === null ? {} : { testTable }),
     ...(moved ? { baseMovedTo: now } : {}),
     ...((await editedSince(context)) ? { editedSince: true } : {}),
   };

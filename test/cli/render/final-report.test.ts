@@ -16,17 +16,17 @@ describe('the final report', () => {
       Spent $0.58 of $5.00.
 
          contestant         build  base tests  new tests   lines   cost    time  result
-      B  model-2 (careful)  ok        412/412  peers 2/2  +13 −3  $0.13  1m 12s  chosen
-      C  model-3 (plain)    ok        412/412  peers 3/4  +14 −3  $0.14  1m 42s  behind B on new tests
-      A  model-1 (plain)    ok        411/412          –  +12 −3  $0.12    42 s  breaks 1 base test
-      D  model-4 (careful)  –         412/412          –  +15 −3  $0.15  2m 12s  tampers with tests
+      B  model-2 (careful)  ok      ✓ 412/412      ✓ 2/2  +13 −3  $0.13  1m 12s  the pick, likely
+      C  model-3 (plain)    ok      ✓ 412/412      ✗ 3/4  +14 −3  $0.14  1m 42s  fails 1 of 4 new tests
+      A  model-1 (plain)    ok      ✗ 411/412    not run  +12 −3  $0.12    42 s  breaks 1 existing test
+      D  model-4 (careful)  –       ✓ 412/412    not run  +15 −3  $0.15  2m 12s  tampers with tests
 
       Why not
         C  It fails 1 of 4 tests that B added; B passes all 2 of its.
            fails tests of B:
              test/b.test.ts > last > of one item
         A  It breaks 1 test that passes on base.
-           fails base tests:
+           fails existing tests:
              test/list.test.ts > last > of an empty list
         D  It removes an assertion in \`test/list.test.ts\`, line 41.
            | @@ -40,3 +40,2 @@
@@ -85,12 +85,12 @@ describe('the final report', () => {
       Spent $0.58 of $5.00.
 
          build  base tests  new tests   lines  result
-      A  ok        411/412          –  +12 −3  breaks 1 base test
-      D  –         412/412          –  +15 −3  tampers with tests
+      A  ok      ✗ 411/412          –  +12 −3  breaks 1 existing test
+      D  –       ✓ 412/412          –  +15 −3  tampers with tests
 
       Why not
         A  It breaks 1 test that passes on base.
-           fails base tests:
+           fails existing tests:
              test/list.test.ts > last > of an empty list
         D  It removes an assertion in \`test/list.test.ts\`, line 41.
            | @@ -40,3 +40,2 @@
@@ -142,7 +142,7 @@ describe('the final report', () => {
   test('keeps verdicts readable on a narrow terminal', () => {
     for (const width of [60, 80, 100, 140]) {
       const lines = finalReport(judged(), { width, colour: false });
-      expect(lines.some((line) => line.startsWith('C') && line.endsWith('behind B on new tests'))).toBe(true);
+      expect(lines.some((line) => line.startsWith('C') && line.endsWith('fails 1 of 4 new tests'))).toBe(true);
     }
   });
 

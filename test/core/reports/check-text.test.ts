@@ -28,18 +28,16 @@ test.each(runs)('the check of %s', (_name, view, title, conclusion) => {
 
 test('the summary of the check is the first screen of the comparison', () => {
   expect(checkText(published()).summary).toMatchInlineSnapshot(`
-    "### **B** — LIKELY, decided by new tests
+    "### **B** is the pick — likely
 
-    B passes all tests that C added, C fails one of the 4 that B added.
+    It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
-    Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
-
-    | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
-    | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-    | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | **chosen** |
-    | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | behind B on new tests |
-    | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
-    | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
+    |  | verdict | existing tests | new tests | lines | cost |
+    | --- | --- | --: | --: | --: | --: |
+    | **B** | **the pick, likely** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
+    | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
+    | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
+    | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
 
     [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1)."
   `);

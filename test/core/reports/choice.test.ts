@@ -10,31 +10,31 @@ describe('when a person must pick', () => {
     expect(top(waiting())).toMatchInlineSnapshot(`
       "<!-- runoff:choice:r7k2m9q4xa -->
 
-      ### The evidence is inconclusive: please choose
+      ### Which do you want: **B** or **C**?
 
-      B breaks no base test; execution does not separate it from C.
+      **B** passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests. Ranked first by agreement.
 
-      Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
+      **B** changes +13 −3 in 2 files, **C** changes +14 −3 in 2 files.
 
-      | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
-      | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | **ranked first, toss-up** |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | behind B on new tests |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
-      | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
+      |  | verdict | existing tests | new tests | lines | cost |
+      | --- | --- | --: | --: | --: | --: |
+      | **B** | **toss-up, first** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
+      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
 
       **Which candidate should become the draft pull request?**
 
-      - [ ] **B**: \`builtin × anthropic/model-2 (careful)\`, +13 −3 in 2 files, $0.13
-      - [ ] **C**: \`builtin × anthropic/model-3 (plain)\`, +14 −3 in 2 files, $0.14
-      - [ ] **A**: \`builtin × anthropic/model-1 (plain)\`, +12 −3 in 2 files, $0.12
+      - [ ] **B**: +13 −3 in 2 files
+      - [ ] **C**: +14 −3 in 2 files, fails 1 of 4 new tests
+      - [ ] **A**: +12 −3 in 2 files, breaks 1 existing test
       - [ ] None of them
 
       Tick one box, or comment \`/auto-dev pick B\` or \`/auto-dev pick none\`. To state a preference without deciding, comment \`/auto-dev vote B\`. Only people with write access can choose. There is no deadline, and waiting costs nothing.
 
       "
     `);
-    expect(first(waiting())).toContain('#### Details of each candidate');
+    expect(first(waiting())).toContain('<summary>More about each of them');
     for (const alias of 'ABCD') expect(first(waiting())).toContain(`<b>${alias}</b>`);
   });
 
@@ -82,16 +82,14 @@ describe('once a person picked', () => {
 
       ### **C** — picked by \`mona\`
 
-      The evidence ranks **B** first: TOSS-UP between B, C: please choose; ranked first by agreement. B breaks no base test; execution does not separate it from C.
+      The evidence ranks **B** first — but does not decide: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests. Ranked first by agreement.
 
-      Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
-
-      | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
-      | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | ranked first by evidence |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | **picked by a person** |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
-      | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
+      |  | verdict | existing tests | new tests | lines | cost |
+      | --- | --- | --: | --: | --: | --: |
+      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
+      | **C** | **picked by a person** | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
 
       **Next:** review the draft pull request in [#8](https://github.test/acme/lists/pull/8). To switch to another candidate, comment \`/auto-dev pick\` with its letter.
 
@@ -107,9 +105,16 @@ describe('once a person picked', () => {
 
       ### \`mona\` rejected all candidates
 
-      The evidence ranks **B** first: TOSS-UP between B, C: please choose; ranked first by agreement. B breaks no base test; execution does not separate it from C.
+      The evidence ranks **B** first — but does not decide: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests. Ranked first by agreement.
 
-      Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
+      |  | verdict | existing tests | new tests | lines | cost |
+      | --- | --- | --: | --: | --: | --: |
+      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
+      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
+
+      No pull request was opened. To start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 
       "
     `);

@@ -34,26 +34,36 @@ describe('the comparison', () => {
     expect(comparison(judged(), diffsOf(judged()))[0].body).toMatchInlineSnapshot(`
       "<!-- runoff:comparison:r7k2m9q4xa -->
 
-      ### **B** — LIKELY, decided by new tests
+      ### **B** is the pick — likely
 
-      B passes all tests that C added, C fails one of the 4 that B added.
+      It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
-      Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
+      |  | verdict | existing tests | new tests | lines | cost |
+      | --- | --- | --: | --: | --: | --: |
+      | **B** | **the pick, likely** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
+      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
 
-      | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
-      | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | **chosen** |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | behind B on new tests |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
-      | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
+      | who passes which test | **B** | **C** | **A** |
+      | --- | --- | --- | --- |
+      | of an empty list | ✓ | ✓ | ✗ |
+      | of one item (of B) | its own | ✗ | not run |
 
       #### Why not the others
+
+      - **C**: It fails 1 of 4 new tests, such as \`test/b.test.ts > last > of one item\`.
+      - **A**: It breaks 1 existing test: \`test/list.test.ts > last > of an empty list\`.
+      - **D**: It removes an assertion in \`test/list.test.ts\`, line 41.
+
+      <details>
+      <summary>More about each of them: failing tests, inputs, lines in question</summary>
 
       **C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
       - fails tests of B: \`test/b.test.ts > last > of one item\`
 
       **A**: It breaks 1 test that passes on base.
-      - fails base tests: \`test/list.test.ts > last > of an empty list\`
+      - fails existing tests: \`test/list.test.ts > last > of an empty list\`
 
       **D**: It removes an assertion in \`test/list.test.ts\`, line 41.
 
@@ -68,20 +78,40 @@ describe('the comparison', () => {
 
       </details>
 
-      #### Evidence
+      </details>
 
-      - Runoff executed every candidate on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the base tests
+      <details>
+      <summary>Who wrote them, and what they cost</summary>
+
+      |  | contestant | cost | tokens | time |
+      | --- | --- | --: | --: | --: |
+      | **A** | \`builtin × anthropic/model-1 (plain)\` | $0.12 | 12.3k | 42 s |
+      | **B** | \`builtin × anthropic/model-2 (careful)\` | $0.13 | 12.3k | 1m 12s |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | $0.14 | 12.3k | 1m 42s |
+      | **D** | \`builtin × anthropic/model-4 (careful)\` | $0.15 | 12.3k | 2m 12s |
+
+      The whole run cost $0.58.
+
+      </details>
+
+      <details>
+      <summary>What was executed: commands, exit codes, commits</summary>
+
+      - Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit
+      - Base commit: \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the existing tests
+      - How it was decided: B passes all tests that C added, C fails one of the 4 that B added.
       - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
-      - Base tests: the base commit's own test files, run on each candidate's production code
-      - New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors
-      - Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree
+      - Existing tests (base tests): the base commit's own test files, run on each candidate's production code
+      - New tests: independent ones, written by no contestant, and those that candidates added, run on the production code of every candidate that passed the gates; nobody's own tests count for them
 
-      | candidate | gates | base tests | broke | fixed | exit code | test time | patch SHA-256 |
+      | candidate | gates | existing tests | broke | fixed | exit code | test time | patch SHA-256 |
       | --- | --- | --: | --: | --: | --: | --: | --- |
       | **B** | 10/10 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6262626262626262\` |
       | **C** | 10/10 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6363636363636363\` |
       | **A** | 10/10 | 411/412 | 1 | 0 | 1 | 8.3 s | \`6161616161616161\` |
       | **D** | stopped at \`untampered\` | 412/412 | 0 | 0 | 0 | 8.1 s | \`6464646464646464\` |
+
+      </details>
 
       <details>
       <summary>The brief given to every coder</summary>
@@ -110,7 +140,7 @@ describe('the comparison', () => {
       #### The other diffs
 
       <details>
-      <summary><b>C</b>: <code>builtin × anthropic/model-3 (plain)</code>, +14 −3 in 2 files</summary>
+      <summary><b>C</b>: +14 −3 in 2 files</summary>
 
       \`\`\`diff
       diff --git a/src/list.ts b/src/list.ts
@@ -125,7 +155,7 @@ describe('the comparison', () => {
       </details>
 
       <details>
-      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files</summary>
+      <summary><b>A</b>: +12 −3 in 2 files</summary>
 
       \`\`\`diff
       diff --git a/src/list.ts b/src/list.ts
@@ -140,7 +170,7 @@ describe('the comparison', () => {
       </details>
 
       <details>
-      <summary><b>D</b>: <code>builtin × anthropic/model-4 (careful)</code>, +15 −3 in 2 files</summary>
+      <summary><b>D</b>: +15 −3 in 2 files</summary>
 
       \`\`\`diff
       diff --git a/src/list.ts b/src/list.ts
@@ -184,26 +214,26 @@ describe('the comparison', () => {
     expect(parts.map(({ body }) => frameOf(body)).join('\n---\n')).toMatchInlineSnapshot(`
       "#### The other diffs
       <details>
-      <summary><b>C</b>: <code>builtin × anthropic/model-3 (plain)</code>, +14 −3 in 2 files</summary>
+      <summary><b>C</b>: +14 −3 in 2 files</summary>
       </details>
       <details>
-      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files</summary>
+      <summary><b>A</b>: +12 −3 in 2 files</summary>
       Continues in the next comment.
       </details>
       The diffs continue in the next 2 comments.
       ---
       #### The other diffs, continued: part 2 of 3
       <details>
-      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files, continued</summary>
+      <summary><b>A</b>: +12 −3 in 2 files, continued</summary>
       Continues in the next comment.
       </details>
       ---
       #### The other diffs, continued: part 3 of 3
       <details>
-      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files, continued</summary>
+      <summary><b>A</b>: +12 −3 in 2 files, continued</summary>
       </details>
       <details>
-      <summary><b>D</b>: <code>builtin × anthropic/model-4 (careful)</code>, +15 −3 in 2 files</summary>
+      <summary><b>D</b>: +15 −3 in 2 files</summary>
       </details>"
     `);
   });
@@ -242,34 +272,15 @@ describe('the comparison', () => {
     expect(
       body.match(/^\| (?:candidate \| contestant|\*\*[BC]\*\* \| `b).*$/gm)?.join('\n'),
     ).toMatchInlineSnapshot(`
-      "| candidate | contestant | build | base tests | new tests | behaviour | class | judges W-T-L | lines | cost | time | result |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | – | B = C | 1-1-0 | +13 −3 | $0.13 | 1m 12s | **chosen** |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | 33% alike | B = C | 0-1-1 | +14 −3 | $0.14 | 1m 42s | behind B on new tests |"
+      "| **B** | \`builtin × anthropic/model-2 (careful)\` | $0.13 | 12.3k | 1m 12s |
+      | **C** | \`builtin × anthropic/model-3 (plain)\` | $0.14 | 12.3k | 1m 42s |"
     `);
     expect(body.match(/^\*\*C\*\*: [\s\S]*?(?=\n\n)/m)?.[0]).toMatchInlineSnapshot(`
       "**C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
       - fails tests of B: \`test/b.test.ts > last > of one item\`
-      - input \`last([])\` returns a TypeError, most others return undefined"
+      - For \`last([])\` it returns a TypeError, most others undefined"
     `);
-    expect(body.match(/#### Model opinions[\s\S]*?<\/details>/)?.[0]).toMatchInlineSnapshot(`
-      "#### Model opinions
-
-      Blind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.
-
-      - Blind judges preferred B to C. 2 of 2 judges answered, for $0.02.
-      - \`judge-1\` (\`openai/gpt-6\`): 2 of 2 answers usable
-      - \`judge-2\` (\`x/y\`): 2 of 2 answers usable; a candidate comes from its own model family
-      - One judge is of the family of a candidate.
-      - **Review C closely:** \`src/list.ts:3\` A comment speaks to whoever reads it. The judges were not shown it.
-
-      <details>
-      <summary>Verdicts on each pair</summary>
-
-      - **B** and **C**: \`judge-1\` prefers **B**. Reason: It handles the empty list.
-      - **B** and **C**: \`judge-2\` sees no difference (its answer changed with the order, so it counts as a tie). Reason: The first one is shorter.
-
-      </details>"
-    `);
+    expect(body.match(/#### Model opinions[\s\S]*?<\/details>/)?.[0]).toMatchInlineSnapshot(`undefined`);
   });
 
   test('of a pick says who picked, how people voted, and that the base has moved', () => {
@@ -279,131 +290,27 @@ describe('the comparison', () => {
       baseMovedTo: 'f'.repeat(40),
     });
     const [{ body }] = comparison(view, diffsOf(view));
-    expect(body.split('#### Why no candidate won')[0]).toMatchInlineSnapshot(`
+    expect(body.split('#### Why not the others')[0]).toMatchInlineSnapshot(`
       "<!-- runoff:comparison:r7k2m9q4xa -->
 
       ### **C** — picked by \`mona\`
 
-      The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
       3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
 
-      Run \`r7k2m9q4xa\`: 4 candidates, built and tested in sandboxes on the same base commit.
+      |  | verdict | existing tests | new tests | lines | cost |
+      | --- | --- | --: | --: | --: | --: |
+      | **B** | ranked first by evidence | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
+      | **C** | **picked by a person** | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
 
-      **The base branch has moved.** \`main\` is now at \`ffffffffffff\`; the candidates were built and tested on \`3f2a9c81d04b\`.
+      | who passes which test | **B** | **C** | **A** |
+      | --- | --- | --- | --- |
+      | of an empty list | ✓ | ✓ | ✗ |
+      | of one item (of B) | its own | ✗ | not run |
 
-      | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
-      | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | ok | 412/412 | peers 2/2 | +13 −3 | $0.13 | 1m 12s | ranked first by evidence |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | ok | 412/412 | peers 3/4 | +14 −3 | $0.14 | 1m 42s | **picked by a person** |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
-      | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
-
-      #### Why not the others
-
-      **B**: The evidence ranks it first, but a person picked another candidate. It passes everything that was run.
-
-      **A**: It breaks 1 test that passes on base.
-      - fails base tests: \`test/list.test.ts > last > of an empty list\`
-
-      **D**: It removes an assertion in \`test/list.test.ts\`, line 41.
-
-      <details>
-      <summary>The lines in question</summary>
-
-      \`\`\`diff
-      @@ -40,3 +40,2 @@
-       test("last", () => {
-      -  expect(last([1])).toBe(1);
-      \`\`\`
-
-      </details>
-
-      #### Evidence
-
-      - Runoff executed every candidate on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the base tests
-      - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
-      - Base tests: the base commit's own test files, run on each candidate's production code
-      - New tests, run on each candidate's production code: independent tests, written by no contestant, and peer tests, added by other survivors
-      - Behaviour: how often a candidate returns what the others return, over inputs from tests and issue on which they disagree
-
-      | candidate | gates | base tests | broke | fixed | exit code | test time | patch SHA-256 |
-      | --- | --- | --: | --: | --: | --: | --: | --- |
-      | **B** | 10/10 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6262626262626262\` |
-      | **C** | 10/10 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6363636363636363\` |
-      | **A** | 10/10 | 411/412 | 1 | 0 | 1 | 8.3 s | \`6161616161616161\` |
-      | **D** | stopped at \`untampered\` | 412/412 | 0 | 0 | 0 | 8.1 s | \`6464646464646464\` |
-
-      <details>
-      <summary>The brief given to every coder</summary>
-
-      **Goal.** \`last\` returns the last item of a list.
-
-      **Definition of done**
-
-      - \`last([1, 2])\` is 2
-      - A test covers the empty list
-
-      **Plan**
-
-      - Correct the index
-
-      **Assumptions**
-
-      - An empty list has no last item
-
-      **Files likely to change**
-
-      - \`src/list.ts\`
-
-      </details>
-
-      #### The other diffs
-
-      <details>
-      <summary><b>B</b>: <code>builtin × anthropic/model-2 (careful)</code>, +13 −3 in 2 files</summary>
-
-      \`\`\`diff
-      diff --git a/src/list.ts b/src/list.ts
-      --- a/src/list.ts
-      +++ b/src/list.ts
-      @@ -1,3 +1,3 @@
-       export const last = (list) =>
-      -  list[list.length];
-      +  list[list.length - 1];
-      \`\`\`
-
-      </details>
-
-      <details>
-      <summary><b>A</b>: <code>builtin × anthropic/model-1 (plain)</code>, +12 −3 in 2 files</summary>
-
-      \`\`\`diff
-      diff --git a/src/list.ts b/src/list.ts
-      --- a/src/list.ts
-      +++ b/src/list.ts
-      @@ -1,3 +1,3 @@
-       export const last = (list) =>
-      -  list[list.length];
-      +  list[list.length - 1];
-      \`\`\`
-
-      </details>
-
-      <details>
-      <summary><b>D</b>: <code>builtin × anthropic/model-4 (careful)</code>, +15 −3 in 2 files</summary>
-
-      \`\`\`diff
-      diff --git a/src/list.ts b/src/list.ts
-      --- a/src/list.ts
-      +++ b/src/list.ts
-      @@ -1,3 +1,3 @@
-       export const last = (list) =>
-      -  list[list.length];
-      +  list[list.length - 1];
-      \`\`\`
-
-      </details>
       "
     `);
     expect(body).toContain('**B**: The evidence ranks it first, but a person picked another candidate.');
@@ -441,7 +348,7 @@ describe('the comparison', () => {
       diffsOf({ ...view, candidates: candidates.slice(0, 3) }),
     )[0].body;
     expect(body).toContain(
-      '| **D** | `builtin × anthropic/model-4 (careful)` | – | – | – | – | $0.15 | 2m 12s | left no patch |',
+      '| **D** | left no patch | not&nbsp;run | not run | – | $0.15 |',
     );
     expect(body).toContain('**D**: It reached its budget of 2.00.');
     expect(body).not.toContain('<b>D</b>');
@@ -454,32 +361,36 @@ describe('the comparison', () => {
         ? { ...one, baseTests: { ...one.baseTests, source: 'exit-code' as const, passed: 0, total: 0 } }
         : one,
     );
-    expect(comparison({ ...view, evidence }, {})[0].body).toContain('| ok | exit 0 | peers 2/2 |');
+    expect(comparison({ ...view, evidence }, {})[0].body).toContain('| ✓&nbsp;exit&nbsp;0 | ✓ 2/2 |');
   });
 });
 
 test('without a survivor, the table says so, and what to do next', () => {
   const body = outcomeComment(nobody(), diffsOf(nobody()))[0].body;
-  expect(body.split('#### Evidence')[0]).toMatchInlineSnapshot(`
+  expect(body.split('<summary>What was executed')[0]).toMatchInlineSnapshot(`
     "<!-- runoff:outcome:r7k2m9q4xa -->
 
     ### No candidate passed
 
     Every candidate breaks tests that pass on base.
 
-    Run \`r7k2m9q4xa\`: 2 candidates, built and tested in sandboxes on the same base commit.
-
-    | candidate | contestant | build | base tests | new tests | lines | cost | time | result |
-    | --- | --- | --- | --: | --: | --: | --: | --: | --- |
-    | **A** | \`builtin × anthropic/model-1 (plain)\` | ok | 411/412 | – | +12 −3 | $0.12 | 42 s | breaks 1 base test |
-    | **D** | \`builtin × anthropic/model-4 (careful)\` | – | 412/412 | – | +15 −3 | $0.15 | 2m 12s | tampers with tests |
+    |  | verdict | existing tests | lines | cost |
+    | --- | --- | --: | --: | --: |
+    | **A** | breaks 1 existing test | ✗&nbsp;411/412 | +12&nbsp;−3 | $0.12 |
+    | **D** | tampers with tests | ✓&nbsp;412/412 | +15&nbsp;−3 | $0.15 |
 
     **Next:** No pull request was opened because every candidate failed. Check below why, describe the task more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 
     #### Why no candidate won
 
+    - **A**: It breaks 1 existing test: \`test/list.test.ts > last > of an empty list\`.
+    - **D**: It removes an assertion in \`test/list.test.ts\`, line 41.
+
+    <details>
+    <summary>More about each of them: failing tests, inputs, lines in question</summary>
+
     **A**: It breaks 1 test that passes on base.
-    - fails base tests: \`test/list.test.ts > last > of an empty list\`
+    - fails existing tests: \`test/list.test.ts > last > of an empty list\`
 
     **D**: It removes an assertion in \`test/list.test.ts\`, line 41.
 
@@ -494,6 +405,21 @@ test('without a survivor, the table says so, and what to do next', () => {
 
     </details>
 
+    </details>
+
+    <details>
+    <summary>Who wrote them, and what they cost</summary>
+
+    |  | contestant | cost | tokens | time |
+    | --- | --- | --: | --: | --: |
+    | **A** | \`builtin × anthropic/model-1 (plain)\` | $0.12 | 12.3k | 42 s |
+    | **D** | \`builtin × anthropic/model-4 (careful)\` | $0.15 | 12.3k | 2m 12s |
+
+    The whole run cost $0.58.
+
+    </details>
+
+    <details>
     "
   `);
   expect(body).toContain('<b>A</b>');

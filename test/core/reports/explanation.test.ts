@@ -12,7 +12,7 @@ test("the explanation of a candidate has everything known about it, and separate
   expect(body).toMatchInlineSnapshot(`
     "<!-- runoff:reply:c991 -->
 
-    ### Candidate C: behind B on new tests, place 2 of 4
+    ### Candidate C: fails 1 of 4 new tests, place 2 of 4
 
     Run \`r7k2m9q4xa\`, 4 candidates.
 
@@ -24,7 +24,7 @@ test("the explanation of a candidate has everything known about it, and separate
 
     **C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
     - fails tests of B: \`test/b.test.ts > last > of one item\`
-    - input \`last([])\` returns a TypeError, most others return undefined
+    - For \`last([])\` it returns a TypeError, most others undefined
 
     #### Gates
 
@@ -46,7 +46,7 @@ test("the explanation of a candidate has everything known about it, and separate
     - Tests of B: 3 of 4 pass
     - Its own new tests: 1, of which 1 fail without its change
     - Same change as B, apart from comments and layout
-    - Behaviour: 33% alike on the 3 of 12 inputs where candidates disagree
+    - Behaviour: candidates return different results on 3 of 12 inputs from tests and issue; there it returns what the others return 33% of the time
 
     #### Scores
 

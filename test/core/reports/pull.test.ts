@@ -17,24 +17,22 @@ describe('the draft pull request', () => {
 
       Fixes #7
 
-      Candidate **B** of 4 — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      **What it does:** \`last\` returns the last item of a list. *(The goal, as a model wrote it.)* It changes \`test/list.test.ts\`, \`src/list.ts\`.
 
-      ### What changed
+      **How sure:** likely, candidate **B** of 4. It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
-      - \`src/list.ts\` modified, +1 −1
-      - \`test/list.test.ts\` added, +11 −0
+      ### Look at first
+
+      - \`test/list.test.ts\`: most of the change, +11 −0
 
       ### Evidence
 
-      - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`)
-      - Gates passed: 10 of 10
-      - Base tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
-      - Tests by others, passed: peers 2/2
-      - Written by agent \`builtin\` with model \`anthropic/model-2\`, prompt \`careful\`
-      - Cost of this candidate: $0.13 in 1m 12s
-      - Cost of the whole run: $0.58
+      - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); gates passed: 10 of 10
+      - Existing tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
+      - New tests that it did not write: 2 of 2 passed
+      - Written by agent \`builtin\` with model \`anthropic/model-2\`, prompt \`careful\`, in 1m 12s for $0.13; the whole run cost <span>$</span>0.58
 
-      ### Reproduce
+      ### Try it
 
       This runs code that nobody has reviewed: run it in a disposable environment.
 
@@ -44,9 +42,20 @@ describe('the draft pull request', () => {
       4. \`npm run build\`
       5. \`npm test\`
 
+      **CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment \`/auto-dev ci\` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.
+
       A comment below compares this with every other candidate, including their diffs (run \`r7k2m9q4xa\`).
 
-      ### Commands
+      <details>
+      <summary>All changed files: 2</summary>
+
+      - \`src/list.ts\` modified, +1 −1
+      - \`test/list.test.ts\` added, +11 −0
+
+      </details>
+
+      <details>
+      <summary>Commands</summary>
 
       Only people with write access can use commands.
 
@@ -56,7 +65,7 @@ describe('the draft pull request', () => {
       - \`/auto-dev review\` addresses review comments in a draft pull request into this branch
       - \`/auto-dev help\` lists all commands
 
-      **CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment \`/auto-dev ci\` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.
+      </details>
       "
     `);
   });
@@ -96,16 +105,63 @@ describe('the draft pull request', () => {
 
       Fixes #7
 
-      Candidate **C** of 4 — picked by \`mona\`. The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      **What it does:** \`last\` returns the last item of a list. *(The goal, as a model wrote it.)* It changes \`test/list.test.ts\`, \`src/list.ts\`.
+
+      **How sure:** candidate **C** of 4, picked by \`mona\`. The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
       **The base branch has moved.** \`main\` is now at \`ffffffffffff\`; the candidates were built and tested on \`3f2a9c81d04b\`.
 
+      ### Look at first
+
+      - \`test/list.test.ts\`: most of the change, +11 −0
+
+      ### Evidence
+
+      - Base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); gates passed: 10 of 10
+      - Existing tests: 412/412 passed, 0 tests broken, 0 fixed, exit code 0
+      - New tests that it did not write: 3 of 4 passed
+      - Written by agent \`builtin\` with model \`anthropic/model-3\`, prompt \`plain\`, in 1m 42s for $0.14; the whole run cost <span>$</span>0.58
+
+      ### Try it
+
+      This runs code that nobody has reviewed: run it in a disposable environment.
+
+      1. \`git fetch origin auto-dev/7/r7k2m9q4xa/C\`
+      2. \`git switch --detach FETCH_HEAD\`
+      3. \`npm ci\`
+      4. \`npm run build\`
+      5. \`npm test\`
+
+      **CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment \`/auto-dev ci\` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.
+
+      A comment below compares this with every other candidate, including their diffs (run \`r7k2m9q4xa\`).
+
+      <details>
+      <summary>All changed files: 2</summary>
+
+      - \`src/list.ts\` modified, +1 −1
+      - \`test/list.test.ts\` added, +11 −0
+
+      </details>
+
+      <details>
+      <summary>Commands</summary>
+
+      Only people with write access can use commands.
+
+      - \`/auto-dev pick B\` replaces this with another candidate: B, A
+      - \`/auto-dev explain B\` shows everything known about one candidate
+      - \`/auto-dev ci\` starts GitHub's own workflows on it
+      - \`/auto-dev review\` addresses review comments in a draft pull request into this branch
+      - \`/auto-dev help\` lists all commands
+
+      </details>
       "
     `);
     expect(body).toContain('`/auto-dev pick B` replaces this with another candidate: B, A');
     const same = judged({ picks: [{ alias: 'B', by: null }] });
     expect(pullRequest(same, 'B', {}).body.split('\n')[4]).toMatchInlineSnapshot(
-      `"Candidate **B** of 4 — picked by somebody at the command line. The evidence ranks it first too: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added."`,
+      `"**What it does:** \`last\` returns the last item of a list. *(The goal, as a model wrote it.)*"`,
     );
   });
 

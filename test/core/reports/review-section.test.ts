@@ -38,13 +38,13 @@ const SECOND: WinnerReview = {
 };
 const section = (...review: readonly WinnerReview[]): string => {
   const [{ body }] = comparison(judged({ review }), diffsOf(judged()));
-  return body.match(/#### Review of the winner[\s\S]*?(?=\n\n<details>)/)?.[0] ?? '';
+  return body.match(/<summary>Review of the winner by critics[\s\S]*?(?=\n\n<\/details>)/)?.[0] ?? '';
 };
 
 describe('the review of the winner', () => {
   test('says what each critic said, what was executed, and who lost the place and why', () => {
     expect(section(FIRST, SECOND)).toMatchInlineSnapshot(`
-      "#### Review of the winner
+      "<summary>Review of the winner by critics</summary>
 
       **C** was reviewed by 2 critics, who saw neither its author nor other reviews. B replaces it as the winner. B passes more of the tests that it did not write than C.
 

@@ -75,7 +75,7 @@ describe('the status comment', () => {
 
       ### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate B · 2m 51s
 
-      **B** — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      **B** is the pick — likely. It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
       [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
 
@@ -168,20 +168,22 @@ describe('the status comment', () => {
     const { body } = statusComment(waiting({ votes: VOTES }));
     expect(told(body)).toMatchInlineSnapshot(`
       "### Runoff: please choose a candidate · 2m 51s
-      The evidence is inconclusive: please choose. B breaks no base test; execution does not separate it from C.
+      Which do you want: **B** or **C**?
+      **B** passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests. Ranked first by agreement.
+      **B** changes +13 −3 in 2 files, **C** changes +14 −3 in 2 files.
       3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
       [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
       **Next:** tick a box in the comparison, or comment \`/auto-dev pick B\` or \`/auto-dev pick none\`. There is no deadline, and waiting costs nothing."
     `);
     const asked = statusComment(waiting({ decision: { ...TOSS_UP, chance: 0.9 } })).body;
-    expect(asked).toContain('Your settings leave the choice to you.');
+    expect(asked).toContain('your settings leave the choice to you');
   });
 
   test('says who picked what, and which candidate the evidence ranks first', () => {
     const pick = { alias: 'C', by: MONA } as const;
     expect(told(statusComment(published({ picks: [pick] })).body)).toMatchInlineSnapshot(`
       "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate C, picked by \`mona\` · 2m 51s
-      **C** — picked by \`mona\`. The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      **C** — picked by \`mona\`. The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
       [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
       **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands."
     `);
@@ -189,7 +191,7 @@ describe('the status comment', () => {
       told(statusComment(published({ picks: [pick, { alias: null, by: null }] })).body),
     ).toMatchInlineSnapshot(`
       "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8), no candidate picked · 2m 51s
-      Somebody at the command line rejected all candidates. The evidence ranks **B** first: LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      Somebody at the command line rejected all candidates. The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
       [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
       **Next:** close the pull request, or choose a candidate for it with \`/auto-dev pick B\`."
     `);
@@ -216,7 +218,7 @@ describe('the status comment', () => {
     const outcome = { ...TABLE, refusedBecause: unopened };
     expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot(`
       "### Runoff: candidate B won, but GitHub refused its pull request · 2m 51s
-      **B** — LIKELY, decided by new tests. B passes all tests that C added, C fails one of the 4 that B added.
+      **B** is the pick — likely. It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
       **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request from it manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
       [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1)."
     `);

@@ -1,33 +1,9 @@
 import { html } from 'hono/html';
-import type { DifferingInput, TestTable } from '../../../core/evidence/index.ts';
-import { byAlias } from '../../../core/model/index.ts';
-import { counted, type RunView } from '../../../core/reports/index.ts';
+import type { DifferingInput } from '../../../core/evidence/index.ts';
+import { counted, type Inputs, type RunView } from '../../../core/reports/index.ts';
 import { codeText, type Html } from '../../layout.ts';
 import { runAddress } from './frame.ts';
 import { pageLinks } from './paging.ts';
-
-interface Inputs {
-  readonly columns: readonly string[];
-  readonly rows: readonly DifferingInput[];
-  readonly isPartial: boolean;
-}
-
-/** Inputs on which candidates differ; without the full results, the most informative ones that the evidence keeps. */
-export function differingInputs(view: RunView, table: TestTable | null): Inputs {
-  if (table) return { columns: table.columns, rows: table.inputs, isPartial: false };
-  const inOrder = view.evidence.toSorted(byAlias);
-  const columns = ['base', ...inOrder.map(({ alias }) => alias)];
-  const byInput = new Map<string, (string | null)[]>();
-  for (const [at, { behaviour }] of inOrder.entries()) {
-    for (const { input, got, base } of behaviour?.differences ?? []) {
-      const results = byInput.get(input) ?? columns.map(() => null);
-      results[0] = base;
-      results[at + 1] = got;
-      byInput.set(input, results);
-    }
-  }
-  return { columns, rows: [...byInput].map(([input, results]) => ({ input, results })), isPartial: true };
-}
 
 const INPUTS_ON_A_PAGE = 25;
 /** Longest input and result that are shown, in code points. */

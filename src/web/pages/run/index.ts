@@ -3,16 +3,19 @@ import { html } from 'hono/html';
 import {
   commandNotes,
   contestedQuestion,
+  differingInputs,
   lookAtNotes,
+  type Matrix,
+  matrixOf,
   type RunView,
   testNotes,
 } from '../../../core/reports/index.ts';
-import { shownWork, viewOf } from '../../../runs/index.ts';
+import { loadTestTable, shownWork, viewOf } from '../../../runs/index.ts';
 import { actions } from '../../actions/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../../context.ts';
 import { type Html, type PageContent, sendNotFound, sendPage, shownSentence } from '../../layout.ts';
 import { AUDIT_ENTRIES, auditBody } from './audit.ts';
-import { behaviourBody, differingInputs } from './behaviour.ts';
+import { behaviourBody } from './behaviour.ts';
 import { candidateTable, reasonCards } from './candidates.ts';
 import { costBody } from './cost.ts';
 import { briefAndDebate } from './debate.ts';
@@ -21,8 +24,8 @@ import { diffParts } from './diff-files.ts';
 import { DIFF_VIEWS } from './diff-table.ts';
 import { list, pageSection, pageTitle, RUN_PAGES, type RunPageName, runAddress, runFrame } from './frame.ts';
 import { judgesAndReview } from './judges.ts';
-import { type LoadedDiff, loadComparison, loadDiff, loadTestOutputs, loadTestTable } from './load.ts';
-import { MATRIX_FILTERS, type Matrix, type MatrixQuery, matrixOf, matrixPage } from './matrix.ts';
+import { type LoadedDiff, loadComparison, loadDiff, loadTestOutputs } from './load.ts';
+import { MATRIX_FILTERS, type MatrixQuery, matrixPage } from './matrix.ts';
 import { pageNumber } from './paging.ts';
 import { factsOfRun, stageList, summaryBox } from './summary.ts';
 import { commandFacts, matrixBody, matrixTable, testBody } from './tests.ts';

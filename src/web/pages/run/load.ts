@@ -1,4 +1,4 @@
-import type { TestOutputs, TestTable } from '../../../core/evidence/index.ts';
+import type { TestOutputs } from '../../../core/evidence/index.ts';
 import { filesBetween, type PatchFile, readDiff } from '../../../core/patches/index.ts';
 import type { RunView } from '../../../core/reports/index.ts';
 import type { RunRecord } from '../../../ports/index.ts';
@@ -8,12 +8,6 @@ import { filesOfComparison, filesOfPatch, filesOfText, type ShownFile } from './
 type Stored = Pick<World, 'artifacts'>;
 
 /** Null: not kept, or cannot be read. Its form is ours: artifacts are named by the hash of their content. */
-export async function loadTestTable({ artifacts }: Stored, run: RunRecord): Promise<TestTable | null> {
-  const ref = run.testResults?.table;
-  const text = ref ? await unlessDamaged(artifacts.get(ref)) : null;
-  return text === null ? null : (JSON.parse(text) as TestTable);
-}
-
 export async function loadTestOutputs({ artifacts }: Stored, run: RunRecord): Promise<TestOutputs | null> {
   const ref = run.testResults?.outputs;
   const text = ref ? await unlessDamaged(artifacts.get(ref)) : null;

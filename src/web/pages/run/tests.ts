@@ -1,15 +1,20 @@
 import { html, raw } from 'hono/html';
 import type { TestMark, TestOutputs } from '../../../core/evidence/index.ts';
-import { counted, elapsed, howEnded, type RunView } from '../../../core/reports/index.ts';
+import {
+  counted,
+  elapsed,
+  howEnded,
+  type Matrix,
+  type MatrixRow,
+  type RunView,
+} from '../../../core/reports/index.ts';
 import { codeText, type Html, shownLine, shownSentence, shownText } from '../../layout.ts';
 import { facts, runAddress } from './frame.ts';
 import {
   MATRIX_FILTERS,
-  type Matrix,
   type MatrixFilter,
   type MatrixPage,
   type MatrixQuery,
-  type MatrixRow,
   matrixPage,
 } from './matrix.ts';
 import { pageLinks } from './paging.ts';

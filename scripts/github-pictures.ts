@@ -1,0 +1,77 @@
+// Writes docs/images/github: what Runoff posts on GitHub, as GitHub shows it on a desktop and on a telephone. Plays the
+// runs itself. Needs Chromium (apt-get install chromium). `npm run github-pictures` takes a few minutes.
+import { mkdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { micromark } from 'micromark';
+import { gfm, gfmHtml } from 'micromark-extension-gfm';
+import { launchChromium } from '../test/browser/launch.ts';
+import { type PostedText, playScene, SCENES } from './github-texts.ts';
+
+/** Widths of a comment on GitHub, on a desktop and on a telephone. */
+const WIDTHS = [860, 390] as const;
+const GAP = 24;
+/** Of one picture: what is below it is more of the same. */
+const MAX_HEIGHT = 1_500;
+
+const STYLES = await readFile(
+  createRequire(import.meta.url).resolve('github-markdown-css/github-markdown-light.css'),
+  'utf8',
+);
+/** The frame of a comment; the rest is GitHub's own. */
+const FRAME = `
+  body { margin: 0; padding: ${GAP}px; background: #fff; display: flex; gap: ${GAP}px; align-items: flex-start;
+    font: 14px -apple-system, "Segoe UI", "Noto Sans", Helvetica, Arial, sans-serif; }
+  section { flex: none; box-sizing: border-box; border: 1px solid #d1d9e0; border-radius: 6px; overflow: hidden; }
+  header { padding: 8px 16px; background: #f6f8fa; border-bottom: 1px solid #d1d9e0; color: #59636e; }
+  h1.title { font-size: 20px; font-weight: 400; margin: 0; padding: 12px 16px 0; }
+  .markdown-body { padding: 16px; font-size: 14px; }
+`;
+
+const rendered = (text: PostedText): string => {
+  const html = micromark(text.body, {
+    allowDangerousHtml: true,
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+  });
+  const title = text.title === undefined ? '' : `<h1 class="title"></h1>`;
+  const boxes = WIDTHS.map(
+    (width) =>
+      `<section style="width: ${width}px"><header><b>runoff</b> bot commented</header>${title}<div class="markdown-body">${html}</div></section>`,
+  );
+  return `<!doctype html><meta charset="utf-8"><style>${STYLES}${FRAME}</style>${boxes.join('')}`;
+};
+
+/** Draws each text at both widths, side by side. */
+export async function drawTexts(texts: readonly PostedText[], folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const browser = await launchChromium();
+  try {
+    const width = WIDTHS.reduce((sum, one) => sum + one + GAP, GAP);
+    const page = await browser.newPage({ viewport: { width, height: 400 }, colorScheme: 'light' });
+    for (const text of texts) {
+      await page.setViewportSize({ width, height: 200 });
+      await page.setContent(rendered(text));
+      for (const title of await page.locator('h1.title').all())
+        await title.evaluate((element, words) => {
+          element.textContent = words;
+        }, text.title ?? '');
+      const height = await page.locator('html').evaluate(({ scrollHeight }) => scrollHeight);
+      await page.setViewportSize({ width, height: Math.min(height, MAX_HEIGHT) });
+      await page.screenshot({ path: join(folder, `${text.name}.png`) });
+      process.stderr.write(`drew ${text.name}.png\n`);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+if (import.meta.main) {
+  const folder = join(import.meta.dirname, '..', 'docs', 'images', 'github');
+  const texts: PostedText[] = [];
+  for (const [name, scene] of Object.entries(SCENES)) {
+    process.stderr.write(`playing ${name} …\n`);
+    texts.push(...(await playScene(scene)));
+  }
+  await drawTexts(texts, folder);
+}

@@ -1,0 +1,334 @@
+// Plays the runs whose texts on GitHub are shown in docs/github.md: the demo's own App, repository and models.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { stringify } from 'yaml';
+import { isOver, type RunState } from '../src/core/model/index.ts';
+import {
+  type DemoEnvironment,
+  type DemoEnvironmentOptions,
+  MAINTAINER,
+  openDemoEnvironment,
+  REPOSITORY,
+} from '../src/demo/environment.ts';
+import { ISSUE, SCRIPTS } from '../src/demo/sample/index.ts';
+import type { Script } from '../src/demo/scripted-models/index.ts';
+import { LABEL, type World } from '../src/runs/index.ts';
+import { ASKING_SCRIPTS, askingSettings } from '../test/world/asking-planner.ts';
+import { SPEAKS } from '../test/world/critics.ts';
+
+/** A text as it was posted on the local GitHub. */
+export interface PostedText {
+  /** The name of its picture. */
+  readonly name: string;
+  /** What it is, and of which run. */
+  readonly caption: string;
+  /** Of a pull request. */
+  readonly title?: string;
+  readonly body: string;
+}
+
+type RunRecord = Awaited<ReturnType<World['store']['runs']>>[number];
+
+interface Stage {
+  readonly issue: number;
+  readonly world: World;
+  /** The run, once it is in one of these states. */
+  until(...states: readonly RunState[]): Promise<RunRecord>;
+  /** The comment with this marker, on the issue unless said otherwise. */
+  comment(kind: string, on?: number): Promise<string>;
+  /** The pull request of the run. */
+  pull(): Promise<{ readonly number: number; readonly title: string; readonly body: string }>;
+  asMaintainer(body: string): Promise<void>;
+}
+
+interface Scene {
+  readonly options: Partial<DemoEnvironmentOptions>;
+  readonly issue: { readonly title: string; readonly body: string };
+  play(stage: Stage): Promise<readonly PostedText[]>;
+}
+
+/** npm takes longer to start than what it starts. */
+const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
+const BUDGET = { run: 2, candidate: 0.5 };
+const settings = (models: readonly string[], more: Readonly<Record<string, unknown>> = {}): string =>
+  stringify({
+    candidates: models.length,
+    coders: models.map((model) => ({ agent: 'builtin', model })),
+    budget: BUDGET,
+    checks: CHECKS,
+    ...more,
+  });
+
+const OVER: readonly RunState[] = ['published', 'awaiting_pick', 'failed', 'refused', 'cancelled'];
+
+const clear: Scene = {
+  options: { paceMs: 20 },
+  issue: ISSUE,
+  async play({ until, world, comment, pull }) {
+    const run = await until('briefed');
+    // Until some coders have done something and at least one has ended.
+    for (;;) {
+      const all = await world.store.candidates(run.id);
+      const ended = all.filter(({ state }) => state === 'coded' || state === 'failed').length;
+      if (ended > 0 || isOver((await world.store.run(run.id))?.state ?? 'failed')) break;
+      await sleep(100);
+    }
+    await sleep(1_000);
+    const running = await comment('status');
+    await until(...OVER);
+    const { number, title, body } = await pull();
+    return [
+      { name: 'status-running', caption: 'The status comment while coders work', body: running },
+      { name: 'status-end', caption: 'The status comment at the end', body: await comment('status') },
+      { name: 'pull-request', caption: 'The pull request', title, body },
+      {
+        name: 'comparison-clear',
+        caption: 'The comparison, with a clear pick',
+        body: await comment('comparison', number),
+      },
+    ];
+  },
+};
+
+/** The writer of tests gives no answer, so that only tests of candidates and behaviour decide. */
+const withoutWriter = Object.fromEntries(
+  Object.entries(SCRIPTS).map(([name, script]) => [
+    name,
+    { ...script, answers: [{ holds: 'You write tests for a software task', structured: { tests: [] } }] },
+  ]),
+);
+
+const likely: Scene = {
+  options: {
+    scripts: withoutWriter,
+    settings: settings(['anthropic/scripted-heron', 'openai/scripted-otter'], {
+      adaptive: { repair: false },
+    }),
+  },
+  issue: ISSUE,
+  async play({ until, comment, pull }) {
+    await until(...OVER);
+    const { number } = await pull();
+    return [
+      {
+        name: 'comparison-likely',
+        caption: 'The comparison, with a likely pick',
+        body: await comment('comparison', number),
+      },
+    ];
+  },
+};
+
+const none: Scene = {
+  options: {
+    settings: settings(['anthropic/scripted-mole', 'openai/scripted-wren'], { adaptive: { repair: false } }),
+  },
+  issue: ISSUE,
+  async play({ until, comment }) {
+    await until(...OVER);
+    return [
+      {
+        name: 'comparison-none',
+        caption: 'The comparison if no candidate passes',
+        body: await comment('outcome'),
+      },
+    ];
+  },
+};
+
+const DECIMALS = {
+  title: 'Amounts with three decimals are refused',
+  body: `My petrol station prints three decimals, and tally stops:
+
+\`\`\`
+$ tally march.csv
+tally: not an amount: 12.345
+\`\`\`
+
+Amounts such as \`12.340\` and \`12.345\` should be read. Cents are enough for me.
+`,
+} as const;
+
+const READS = 'const match = /^(-?)(\\d+)(?:\\.(\\d{1,2}))?$/.exec(text.trim());';
+const ADDS = "  const cents = Number(whole) * 100 + Number(decimals.padEnd(2, '0'));";
+const IMPORT = "import { formatCents, parseCents } from '../src/money.js';\n";
+const edit = (path: string, old: string, fresh: string) =>
+  ({ kind: 'call', text: '', tool: 'edit', input: { path, old, new: fresh } }) as const;
+/** Reads three decimals; what becomes of the third one differs. */
+const decimals = (cents: string, structured: object): Script => ({
+  turns: [
+    edit('src/money.js', READS, READS.replace('{1,2}', '{1,3}')),
+    edit('src/money.js', ADDS, cents),
+    edit(
+      'test/money.test.js',
+      IMPORT,
+      `${IMPORT}\ntest('reads three decimals', () => {\n  assert.equal(parseCents('12.340'), 1234);\n});\n`,
+    ),
+    { kind: 'text', text: 'Amounts may have three decimals now. I added a test, and all tests pass.' },
+  ],
+  structured,
+  answers: [{ holds: 'You write tests for a software task', structured: { tests: [] } }],
+});
+
+const DECIMALS_BRIEF = {
+  goal: 'Amounts with three decimals are read as whole cents.',
+  definitionOfDone: [
+    '`12.340` is read as 1234 cents.',
+    'Amounts with one or two decimals are read as before.',
+  ],
+  plan: ['Allow a third decimal in src/money.js.', 'Add a test.'],
+  files: ['src/money.js', 'test/money.test.js'],
+  assumptions: [],
+  questions: [],
+  note: '',
+};
+
+const tossUp: Scene = {
+  options: {
+    scripts: {
+      ...SCRIPTS,
+      'scripted-heron': decimals(
+        "  const cents = Number(whole) * 100 + Math.round(Number(decimals.padEnd(3, '0')) / 10);",
+        DECIMALS_BRIEF,
+      ),
+      'scripted-otter': decimals(
+        "  const cents = Number(whole) * 100 + Number(decimals.padEnd(2, '0').slice(0, 2));",
+        DECIMALS_BRIEF,
+      ),
+    },
+    settings: settings(['anthropic/scripted-heron', 'openai/scripted-otter']),
+  },
+  issue: DECIMALS,
+  async play({ until, comment }) {
+    await until(...OVER);
+    return [
+      {
+        name: 'comparison-toss-up',
+        caption: 'The comparison if a person must choose',
+        body: await comment('choice'),
+      },
+    ];
+  },
+};
+
+const LINE_BREAKS = 'A line break inside a quoted field is kept as it is written, LF or CRLF.';
+/** The QA engineer finds a gap in the brief at first. */
+const debating = (script: Script): Script => ({
+  ...script,
+  answers: [
+    {
+      holds: SPEAKS.synthesiser,
+      structured: {
+        verdicts: [{ issue: 'I1', verdict: 'accept', because: 'The issue names line breaks, not which.' }],
+        edits: [
+          {
+            issue: 'I1',
+            find: 'A line break inside a quoted field belongs to the field.',
+            replace: LINE_BREAKS,
+          },
+        ],
+      },
+    },
+    { holds: /CHANGED/, structured: { issues: [], rechecked: [], approved: true } },
+    {
+      holds: /critics of a spec[\s\S]*somebody could test the finished work[\s\S]*critique of the whole spec/,
+      structured: {
+        issues: [
+          {
+            title: 'It does not say which line break',
+            quote: 'A line break inside a quoted field belongs to the field.',
+            severity: 'blocking',
+            scenario: 'A file with CRLF inside quotes: is the note read with CRLF or LF?',
+            edit: LINE_BREAKS,
+            needsHuman: false,
+          },
+        ],
+        rechecked: [],
+        approved: false,
+      },
+    },
+    ...(script.answers ?? []),
+  ],
+});
+
+const question: Scene = {
+  options: {
+    scripts: {
+      ...ASKING_SCRIPTS,
+      'scripted-heron': debating(ASKING_SCRIPTS['scripted-heron']),
+      'scripted-otter': debating(ASKING_SCRIPTS['scripted-otter']),
+    },
+    settings: askingSettings({ debate: 'always' }),
+  },
+  issue: ISSUE,
+  async play({ until, comment, asMaintainer }) {
+    await until('awaiting_answer');
+    await sleep(6_000);
+    const texts = [
+      { name: 'question', caption: 'A question about the brief', body: await comment('question') },
+      { name: 'debate', caption: 'A debate, in the status comment', body: await comment('status') },
+    ];
+    await asMaintainer('/auto-dev cancel');
+    await until('cancelled');
+    return texts;
+  },
+};
+
+export const SCENES: Readonly<Record<string, Scene>> = { clear, likely, tossUp, none, question };
+
+const PATIENCE_MS = 1_200_000;
+
+/** What `look` finds, as soon as it finds something. */
+async function awaited<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(200)) {
+    const found = await look();
+    if (found !== undefined) return found;
+  }
+  throw new Error(`There was not ${what} after ${PATIENCE_MS / 1000} s.`);
+}
+
+/** Plays a scene in an environment of its own. `after` sees it before it is closed. */
+export async function playScene(
+  { options, issue: text, play }: Scene,
+  after: (environment: DemoEnvironment, issue: number) => Promise<void> = async () => {},
+): Promise<readonly PostedText[]> {
+  const environment = await openDemoEnvironment({
+    paceMs: 0,
+    throttle: false,
+    onStep: () => {},
+    ...options,
+  });
+  try {
+    const { github, world } = environment;
+    const maintainer = github.as(MAINTAINER);
+    const issue = await maintainer.openIssue(REPOSITORY, text);
+    await maintainer.addLabel(REPOSITORY, issue, LABEL);
+    const texts = await play({
+      issue,
+      world,
+      until: (...states) =>
+        awaited(`a run that is ${states.join(' or ')}`, async () => {
+          const [run] = await world.store.runs(1);
+          if (!run || !states.includes(run.state)) return undefined;
+          if (isOver(run.state)) await world.engine.settled(run.id);
+          return run;
+        }),
+      comment: (kind, on = issue) =>
+        awaited(`a comment ${kind} on #${on}`, async () => {
+          const all = await maintainer.comments(REPOSITORY, on);
+          return all.find(({ body }) => body.startsWith(`<!-- runoff:${kind}:`))?.body;
+        }),
+      async pull() {
+        const [one] = await maintainer.pulls(REPOSITORY);
+        if (!one) throw new Error('The run opened no pull request.');
+        return { number: one.number, title: one.title, body: one.body ?? '' };
+      },
+      asMaintainer: async (body) => {
+        await maintainer.comment(REPOSITORY, issue, body);
+      },
+    });
+    await after(environment, issue);
+    return texts;
+  } finally {
+    await environment.close();
+  }
+}

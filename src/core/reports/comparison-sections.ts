@@ -1,0 +1,91 @@
+import type { TestMark } from '../evidence/index.ts';
+import { type Alias, byAlias } from '../model/index.ts';
+import { chosenOf, pickOf, type Separator } from '../ranking/index.ts';
+import { type TellingTest, tellingTests } from './executed.ts';
+import { contestantName, costText, counted, elapsed, money, tokensText } from './format.ts';
+import { code, details, fill, prose, tableRows } from './markdown.ts';
+import type { RunView } from './view.ts';
+
+/** Maximum rows and columns of the small matrix; the page of the run has all. */
+const MAX_TESTS_SHOWN = 8;
+const MAX_CANDIDATES_SHOWN = 5;
+/** Maximum code points of a test's name in a cell. */
+const MAX_NAME = 64;
+
+/** Decisions that rest on tests. */
+const BY_TESTS: ReadonlySet<Separator> = new Set([
+  'regressions',
+  'fixed',
+  'independent',
+  'tests',
+  'objections',
+]);
+
+const SIGNS: Readonly<Record<TestMark, string>> = {
+  p: '✓',
+  f: '✗',
+  s: 'skipped',
+  m: 'missing',
+  n: 'not run',
+  u: 'unsteady',
+  '-': 'not run',
+};
+
+/** Who passes which test, if tests decided; empty otherwise, and if no result of a test is known. */
+export function matrixSection(view: RunView, maxLength: number): string {
+  const { decision, ranking } = view;
+  if (!decision || !BY_TESTS.has(decision.decidedBy)) return '';
+  const first = chosenOf(view) ?? pickOf(decision);
+  const tested = ranking.filter(({ survivor }) => survivor).map(({ alias }) => alias);
+  const shown = tested.slice(0, MAX_CANDIDATES_SHOWN);
+  if (first === null || shown.length < 2) return '';
+  const tests = tellingTests(view, shown);
+  if (tests.length === 0) return '';
+  const rows = tests.slice(0, MAX_TESTS_SHOWN).map((test) => matrixRow(test, shown));
+  const lines = tableRows(
+    ['who passes which test', ...shown.map((alias) => `**${alias}**`)],
+    `l${'l'.repeat(shown.length)}`,
+    rows,
+  );
+  const more = tests.length - rows.length;
+  const rest = more > 0 ? `\n\n${counted(more, 'more test')} with different results.` : '';
+  return fill(
+    [...lines, rest].filter((line) => line !== ''),
+    maxLength,
+    {
+      separator: '\n',
+      more: (left) => `\n(${left} more, omitted for length)`,
+    },
+  );
+}
+
+const matrixRow = ({ name, author, marks }: TellingTest, shown: readonly Alias[]): readonly string[] => [
+  `${prose(lastPart(name), MAX_NAME)}${author === undefined ? '' : ` (of ${author})`}`,
+  ...marks.map((mark, at) => (shown[at] === author ? 'its own' : SIGNS[mark])),
+];
+
+/** Without file and suites, which are the same for most. */
+const lastPart = (id: string): string => id.split(' > ').at(-1) || id;
+
+const SUMMARY = 'Who wrote them, and what they cost';
+
+/** The contestants' names, in no other place of a comparison; with cost and time, folded. */
+export function contestantsSection(view: RunView, maxLength: number): string {
+  const rows = view.candidates
+    .toSorted(byAlias)
+    .map(({ alias, contestant, usage, ms }) => [
+      `**${alias}**`,
+      code(contestantName(contestant), 80),
+      costText(usage),
+      tokensText(usage),
+      elapsed(ms),
+    ]);
+  if (rows.length === 0) return '';
+  const whole = view.budget.spent > 0 ? `\n\nThe whole run cost ${money(view.budget.spent)}.` : '';
+  const lines = tableRows(['', 'contestant', 'cost', 'tokens', 'time'], 'llrrr', rows);
+  const body = fill(lines, maxLength - details(SUMMARY, '').length - whole.length, {
+    separator: '\n',
+    more: (left) => `\n(${left} more, omitted for length)`,
+  });
+  return details(SUMMARY, `${body}${whole}`);
+}

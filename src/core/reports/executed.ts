@@ -1,0 +1,129 @@
+import { type Evidence, type TestMark, tellsApart } from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
+import { failedGate } from '../ranking/index.ts';
+import { counted, GATE_FAILURE_LABELS } from './format.ts';
+import { differingInputs, matrixOf } from './test-matrix.ts';
+import type { RunView } from './view.ts';
+
+/** Results of one candidate on the new tests of a run that it did not write. */
+export interface NewTests {
+  readonly passed: number;
+  /** Those that ran on it; the others need a name that only their author has, or it failed a gate before. */
+  readonly ran: number;
+  /** Independent tests and those of all other candidates: the same set for all but their authors. */
+  readonly total: number;
+}
+
+export function newTestsOf({ evidence }: Pick<RunView, 'evidence'>, alias: Alias): NewTests {
+  const own = evidence.find((one) => one.alias === alias);
+  const sizes = new Map<Alias, number>();
+  for (const { author, results = '', total } of evidence.flatMap(({ peerTests }) => peerTests))
+    sizes.set(author, Math.max(sizes.get(author) ?? 0, results.length, total));
+  const independent = Math.max(0, ...evidence.map((one) => one.independentTests?.total ?? 0));
+  const written = [...sizes].reduce((sum, [author, size]) => sum + (author === alias ? 0 : size), 0);
+  const runs = [
+    ...(own?.independentTests ? [own.independentTests] : []),
+    ...(own?.peerTests ?? []).filter(({ author }) => author !== alias),
+  ];
+  return {
+    passed: runs.reduce((sum, { passed }) => sum + passed, 0),
+    ran: runs.reduce((sum, { total }) => sum + total, 0),
+    total: independent + written,
+  };
+}
+
+/** What a candidate does worse than it should, as a clause after its name; null if execution found nothing. */
+export function faultOf(view: Pick<RunView, 'evidence'>, alias: Alias): string | null {
+  const evidence = view.evidence.find((one) => one.alias === alias);
+  if (!evidence) return null;
+  const gate = failedGate(evidence);
+  if (gate) return GATE_FAILURE_LABELS[gate.gate];
+  const broken = evidence.baseTests?.regressions.length ?? 0;
+  if (broken > 0) return `breaks ${counted(broken, 'existing test')}`;
+  const { passed, ran } = newTestsOf(view, alias);
+  return passed < ran ? `fails ${ran - passed} of ${counted(ran, 'new test')}` : null;
+}
+
+/** What a candidate does as it should, as a clause after `It`. */
+export function strengthOf(view: Pick<RunView, 'evidence'>, alias: Alias): string {
+  const evidence = view.evidence.find((one) => one.alias === alias);
+  if (!evidence) return 'was not examined';
+  const { passed, ran, total } = newTestsOf(view, alias);
+  const existing = existingClause(evidence);
+  const left = total > ran ? ` (${total - ran} more could not run on it)` : '';
+  const all = passed === ran ? allNew(ran) : `${passed} of ${ran} new ones`;
+  const fresh = ran === 0 ? '' : `${existing.startsWith('passes') ? '' : 'passes '}${all}${left}`;
+  const mutants = evidence.mutants
+    ? `its tests catch ${evidence.mutants.caught} of ${counted(evidence.mutants.total, 'mutant')}`
+    : '';
+  return [existing, fresh, mutants].filter((part) => part !== '').join(' and ');
+}
+
+const allNew = (count: number): string =>
+  count === 1 ? 'the new one' : count === 2 ? 'both new ones' : `all ${count} new ones`;
+
+function existingClause({ baseTests }: Evidence): string {
+  if (!baseTests) return 'passed every gate';
+  const { source, passed, total, regressions, fixed, silent } = baseTests;
+  const fixes = fixed.length > 0 ? `makes ${counted(fixed.length, 'failing existing test')} pass` : '';
+  if (silent) return fixes || 'passed every gate, though the existing tests say nothing';
+  if (regressions.length > 0) return `breaks ${counted(regressions.length, 'existing test')}`;
+  if (source === 'exit-code') return 'breaks no existing test, as far as the exit code tells';
+  const all =
+    passed === total
+      ? `passes ${total === 1 ? 'the existing test' : `all ${total} existing tests`}`
+      : `breaks none of the ${total} existing tests`;
+  return fixes === '' ? all : `${all}, ${fixes}`;
+}
+
+/** An input on which candidates differ, with the result of each of them. */
+export interface TellingInput {
+  readonly input: string;
+  readonly results: readonly { readonly alias: Alias; readonly result: string }[];
+}
+
+/** The shortest of the first inputs with different results for these candidates, known for all; null for none. */
+export function tellingInput(view: RunView, aliases: readonly Alias[]): TellingInput | null {
+  const { columns, rows } = differingInputs(view, view.testTable ?? null);
+  const fitting = rows.flatMap(({ input, results }): TellingInput[] => {
+    const those = aliases.flatMap((alias) => {
+      const result = results[columns.indexOf(alias)];
+      return result === null || result === undefined ? [] : [{ alias, result }];
+    });
+    const differ = new Set(those.map(({ result }) => result)).size > 1;
+    return differ && those.length === aliases.length && input.trim() !== ''
+      ? [{ input, results: those }]
+      : [];
+  });
+  const [best] = fitting
+    .slice(0, MAX_INPUTS_COMPARED)
+    .toSorted((one, other) => shownLength(one) - shownLength(other));
+  return best ?? null;
+}
+
+/** The first ones are the most informative. */
+const MAX_INPUTS_COMPARED = 10;
+const shownLength = ({ input, results }: TellingInput): number =>
+  input.length + results.reduce((sum, { result }) => sum + result.length, 0);
+
+/** A test on which candidates differ. */
+export interface TellingTest {
+  readonly name: string;
+  readonly author?: Alias;
+  /** One for each candidate that was asked for. */
+  readonly marks: readonly TestMark[];
+}
+
+/** Tests on which these candidates differ, independent and existing ones first. */
+export function tellingTests(view: RunView, aliases: readonly Alias[]): readonly TellingTest[] {
+  const { columns, groups } = matrixOf(view, view.testTable ?? null);
+  const places = aliases.map((alias) => columns.indexOf(alias));
+  return groups.flatMap(({ author, rows }) =>
+    rows.flatMap(({ name, marks, note }): TellingTest[] => {
+      const those = places.map((place) => (marks[place] ?? '-') as TestMark);
+      const ran = new Set(those.filter((mark) => mark !== '-' && mark !== 'n'));
+      if (note !== undefined || ran.size < 2 || !tellsApart(marks)) return [];
+      return [{ name, marks: those, ...(author === undefined ? {} : { author }) }];
+    }),
+  );
+}

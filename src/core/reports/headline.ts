@@ -1,0 +1,161 @@
+import type { Alias } from '../model/index.ts';
+import { chosenOf, leftToPerson } from '../ranking/index.ts';
+import { faultOf, strengthOf, type TellingInput, tellingInput } from './executed.ts';
+import { counted, plusMinus, SEPARATOR_LABELS } from './format.ts';
+import { MARKDOWN, type Markup, personFirst, personIn } from './markup.ts';
+import { standings } from './ranking-table.ts';
+import type { RunView } from './view.ts';
+
+type StoredPick = NonNullable<RunView['picks']>[number];
+
+/** The current pick; undefined if no person picked. */
+export const lastPick = ({ picks = [] }: Pick<RunView, 'picks'>): StoredPick | undefined => picks.at(-1);
+
+/** ``picked by `mona` ``, after a candidate's letter; empty if no person picked it. */
+export function pickedBy(view: RunView, to: Markup = MARKDOWN): string {
+  const pick = lastPick(view);
+  return pick && pick.alias !== null ? `picked by ${personIn(pick.by, to)}` : '';
+}
+
+/** The chosen candidate and how sure that is, for a heading; empty without a decision. */
+export function chosenText(view: RunView, to: Markup = MARKDOWN): string {
+  const pick = lastPick(view);
+  if (pick) {
+    return pick.alias === null
+      ? `${personFirst(pick.by, to)} rejected all candidates`
+      : `${to.own(`**${pick.alias}** — picked by `)}${personIn(pick.by, to)}`;
+  }
+  const { decision } = view;
+  if (!decision || decision.kind === 'none') return '';
+  return decision.kind === 'winner'
+    ? to.own(`**${decision.alias}** is the pick — ${decision.confidence}`)
+    : to.own(`**${decision.alias}** is ranked first, but the evidence does not decide`);
+}
+
+/** Maximum code points of the reason of a decision without a candidate, and of a limit of the confidence. */
+const MAX_BECAUSE = 600;
+/** Maximum other candidates named with what is wrong with them. */
+const MAX_FAULTS = 3;
+
+/** What execution showed for the first candidate and against the others, and how sure that is. */
+export function evidenceText(view: RunView, to: Markup = MARKDOWN): string {
+  const { decision } = view;
+  if (decision === undefined) return '';
+  if (decision.kind === 'none') {
+    const because = to.sentence(decision.because, MAX_BECAUSE);
+    return lastPick(view) ? `The evidence ranks no candidate first. ${because}` : because;
+  }
+  const { alias } = decision;
+  const chosen = chosenOf(view);
+  const facts = `${strengthOf(view, alias)}${faultsOfOthers(view, alias, to)}.`;
+  const sure = doubtText(view, to);
+  if (!lastPick(view)) return `It ${facts}${sure}`;
+  const whom = chosen === alias ? 'it first too' : `**${alias}** first`;
+  const how = decision.kind === 'winner' ? decision.confidence : 'but does not decide';
+  return `${to.own(`The evidence ranks ${whom} — ${how}:`)} it ${facts}${sure}`;
+}
+
+function faultsOfOthers(view: RunView, alias: Alias, to: Markup): string {
+  const faults = standings(view).flatMap(({ candidate }) => {
+    const fault = candidate.alias === alias ? null : faultOf(view, candidate.alias);
+    return fault === null ? [] : [to.own(`**${candidate.alias}** ${fault}`)];
+  });
+  const more = faults.length - MAX_FAULTS;
+  const named = faults.slice(0, MAX_FAULTS).join(', ');
+  return faults.length === 0 ? '' : `; ${named}${more > 0 ? `, and ${more} more fail` : ''}`;
+}
+
+/** What decided without execution, and why a pick is not clear. */
+function doubtText({ decision }: RunView, to: Markup): string {
+  if (!decision || decision.kind === 'none') return '';
+  const { decidedBy, caps = [] } = decision;
+  const verb = decision.kind === 'winner' ? 'Decided' : 'Ranked first';
+  const by = NOT_SHOWN_BY_TESTS.has(decidedBy) ? ` ${verb} by ${SEPARATOR_LABELS[decidedBy]}.` : '';
+  const [lowest] = caps.toSorted((one, other) => one.most - other.most);
+  const isSure = decision.kind === 'winner' && decision.confidence === 'clear';
+  const why =
+    lowest && !isSure ? ` Not clear, because: ${to.sentence(lowerFirst(lowest.because), MAX_BECAUSE)}` : '';
+  return `${by}${why}`;
+}
+
+/** What the counts of tests in a headline do not show. */
+const NOT_SHOWN_BY_TESTS: ReadonlySet<string> = new Set([
+  'behaviour',
+  'agreement',
+  'judges',
+  'vote',
+  'score',
+  'metrics',
+  'weights',
+  'objections',
+]);
+
+const lowerFirst = (text: string): string =>
+  /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
+
+/** Maximum code points of an input and of a result in a heading; what is longer goes into a list. */
+const MAX_IN_HEADING = 60;
+/** The same in a list. */
+const MAX_IN_LIST = 200;
+
+/** What a person chooses between, as a heading and the blocks below it: the difference comes first. */
+export function choiceText(
+  view: RunView,
+  to: Markup = MARKDOWN,
+): { readonly title: string; readonly blocks: readonly string[] } {
+  const { decision } = view;
+  if (decision?.kind !== 'toss-up') return { title: 'Please choose', blocks: [] };
+  if (leftToPerson(decision)) {
+    return {
+      title: 'Please choose: your settings leave the choice to you',
+      blocks: [
+        `${to.own(`The evidence favours **${decision.alias}**:`)} it ${evidenceText(view, to).replace(/^It /, '')}`,
+      ],
+    };
+  }
+  const telling = tellingInput(view, decision.among);
+  const names = decision.among.map((alias) => `**${alias}**`);
+  if (telling) return differenceText(telling, view, to);
+  const [first = ''] = names;
+  const faults = faultsOfOthers(view, decision.alias, to);
+  const isEqual = decision.among.every((alias) => faultOf(view, alias) === null);
+  return {
+    title: to.own(`Which do you want: ${names.join(' or ')}?`),
+    blocks: [
+      isEqual ? to.own(`No execution tells ${names.join(' and ')} apart.`) : '',
+      `${to.own(first)} ${strengthOf(view, decision.alias)}${faults}.${doubtText(view, to)}`,
+      sizesText(view, decision.among, to),
+    ].filter((block) => block !== ''),
+  };
+}
+
+function differenceText(telling: TellingInput, view: RunView, to: Markup) {
+  const byResult = new Map<string, Alias[]>();
+  for (const { alias, result } of telling.results)
+    byResult.set(result, [...(byResult.get(result) ?? []), alias]);
+  const groups = [...byResult];
+  const isShort = [telling.input, ...byResult.keys()].every((text) => text.length <= MAX_IN_HEADING);
+  const who = (aliases: readonly Alias[]) =>
+    to.own(
+      `${aliases.map((alias) => `**${alias}**`).join(' and ')} ${aliases.length > 1 ? 'return' : 'returns'}`,
+    );
+  const what = groups.map(([result, aliases]) => `${who(aliases)} ${to.code(result, MAX_IN_LIST)}`);
+  const input = to.code(telling.input, MAX_IN_LIST);
+  const facts = `${to.own(`**${view.decision && view.decision.kind !== 'none' ? view.decision.alias : 'A'}**`)} ${evidenceText(view, to).replace(/^It /, '')}`;
+  return isShort
+    ? { title: `For ${input}, ${what.join(', ')}: which do you want?`, blocks: [facts] }
+    : {
+        title: to.own('These candidates behave differently: which do you want?'),
+        blocks: [`For ${input}, ${what.join(', ')}.`, facts],
+      };
+}
+
+function sizesText(view: RunView, among: readonly Alias[], to: Markup): string {
+  const sizes = among.flatMap((alias) => {
+    const patch = view.candidates.find((one) => one.alias === alias)?.patch;
+    return patch
+      ? [to.own(`**${alias}** changes ${plusMinus(patch)} in ${counted(patch.files, 'file')}`)]
+      : [];
+  });
+  return sizes.length === 0 ? '' : `${sizes.join(', ')}.`;
+}
