@@ -253,6 +253,7 @@ const machine = (now: RepositoryNow) => ({
     resolve: async (_: unknown, ref: string) => now.refs[ref] ?? null,
     readFile: async (_: unknown, sha: string, path: string) => now.files[`${sha}:${path}`] ?? null,
     listFiles: async () => ['package.json'],
+    messages: async () => [],
   },
   coders: new Map([['builtin', coderNamed('builtin')]]),
   gateway: { route: (model: string) => ({ protocol: 'anthropic', model }) as const, defaultModels: () => [] },

@@ -7,6 +7,7 @@ export {
   confidenceShift,
   shiftedCalibration,
 } from './confidence.ts';
+export { conventionalTitle, writesConventionalCommits } from './conventional.ts';
 export {
   type Chosen,
   chooseField,

@@ -151,6 +151,8 @@ export interface Task {
   readonly lent?: string;
   /** Absent: earlier runs changed nothing in this one. */
   readonly learned?: Learned;
+  /** The repository writes conventional commits, and so titles of its pull requests; absent otherwise. */
+  readonly conventionalTitles?: true;
 }
 
 /** The states of a run; `NEXT` below has the legal transitions. */

@@ -1,3 +1,4 @@
+import { conventionalTitle } from '../learning/index.ts';
 import type { Alias } from '../model/index.ts';
 import { decisionLabel } from './format.ts';
 import { lastPick } from './headline.ts';
@@ -82,6 +83,9 @@ function coAuthor({ requestedBy }: RunView): readonly string[] {
 
 /** The title of a pull request or commit of the whole run, of at most `limit` code points. */
 export function subject(view: RunView, limit: number): string {
+  // The body of the pull request names the issue.
+  if (view.conventionalTitles && !(view.origin.kind === 'github' && view.origin.work))
+    return titled({ ...view, title: conventionalTitle(view.title) }, '', limit);
   return titled(view, prefixOf(view.origin), limit);
 }
 

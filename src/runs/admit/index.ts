@@ -1,4 +1,5 @@
 import { type PullFindings, pullTask, type ReviewRemark } from '../../core/brief/index.ts';
+import { writesConventionalCommits } from '../../core/learning/index.ts';
 import {
   Fault,
   type GitHubOrigin,
@@ -6,6 +7,7 @@ import {
   isOver,
   type Origin,
   type PullWork,
+  type Sha,
   type Task,
 } from '../../core/model/index.ts';
 import { visibleTask } from '../../core/prompts/index.ts';
@@ -74,6 +76,7 @@ export async function admit(
     settings: settled.settings,
     lowered: settled.lowered,
     ...earlier.learned(),
+    ...((await hasConventionalTitles(world, source, gathered.base.sha)) ? { conventionalTitles: true } : {}),
     ...(gathered.leftOut.length > 0 ? { leftOut: gathered.leftOut } : {}),
     ...(settled.instructions ? { instructions: settled.instructions } : {}),
   };
@@ -86,6 +89,23 @@ export async function admit(
   await world.store.transition(run.id, 'admitted', 'the run may start', world.clock.now());
   world.announcer.soon(run.id);
   return 'go';
+}
+
+/** Messages of this time show how a repository writes titles. Our default. */
+const TITLE_HISTORY_MS = 365 * 24 * 3_600_000;
+
+/** Titles are a courtesy: a history that cannot be read stops no run. */
+async function hasConventionalTitles(
+  { workspaces, clock, log }: Pick<World, 'clock' | 'log' | 'workspaces'>,
+  source: Awaited<ReturnType<typeof sourceOf>>,
+  sha: Sha,
+): Promise<boolean> {
+  try {
+    return writesConventionalCommits(await workspaces.messages(source, sha, clock.now() - TITLE_HISTORY_MS));
+  } catch (thrown) {
+    log.warn({ err: thrown }, 'the history could not be read for its titles');
+    return false;
+  }
 }
 
 /** The task's text as of the trigger. */
