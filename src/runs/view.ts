@@ -77,10 +77,7 @@ function viewFrom(run: RunRecord, candidates: RunView['candidates'], spent: Usd,
     ...(trouble ? { trouble } : {}),
     ...(checks ? { checks } : {}),
     ...(sandbox ? { sandbox } : {}),
-    ...(task ? { base: task.base } : {}),
-    lowered: task?.lowered ?? [],
-    ...(task?.leftOut ? { leftOut: task.leftOut } : {}),
-    learned: learnedNotes(task?.learned),
+    ...factsOfTask(task),
     ...(brief ? { brief } : {}),
     ...(debate ? { debate } : {}),
     ...(dialogue ? { dialogue } : {}),
@@ -91,11 +88,21 @@ function viewFrom(run: RunRecord, candidates: RunView['candidates'], spent: Usd,
     },
     ...(run.origin.kind === 'github' ? { requestedBy: run.origin.requestedBy } : {}),
     label: LABEL,
-    ci: task?.settings.ci ?? 'hold',
     startedAt: run.createdAt,
     now,
   };
 }
+
+/** What was frozen at admission; little of it is known before. */
+const factsOfTask = (task: Task | undefined) => ({
+  ...(task ? { base: task.base } : {}),
+  ...(task?.settings.timeout ? { candidateMs: task.settings.timeout.candidate * 1_000 } : {}),
+  ...(task?.leftOut ? { leftOut: task.leftOut } : {}),
+  ...(task?.conventionalTitles ? { conventionalTitles: task.conventionalTitles } : {}),
+  lowered: task?.lowered ?? [],
+  learned: learnedNotes(task?.learned),
+  ci: task?.settings.ci ?? 'hold',
+});
 
 const learnedNotes = ({ field = [], confidence }: Task['learned'] = {}): readonly string[] => [
   ...field,

@@ -134,7 +134,11 @@ async function recordOf(
           },
         }
       : {};
-  const settings = { budget: { run: budget.run, candidate: budget.candidate ?? 0 }, ci };
+  const settings = {
+    timeout: { candidate: 1_800 },
+    budget: { run: budget.run, candidate: budget.candidate ?? 0 },
+    ci,
+  };
   return {
     ...rest,
     ...results,
@@ -147,7 +151,7 @@ async function recordOf(
           // What pages read of a task.
           task: partial<NonNullable<RunRecord['task']>>(
             { base, settings, lowered: lowered ?? [], ...(leftOut ? { leftOut } : {}) },
-            ['learned', 'leftOut'],
+            ['learned', 'leftOut', 'conventionalTitles'],
           ),
         }
       : {}),

@@ -1,4 +1,4 @@
-import { byAlias, STAGES, type Usd } from '../model/index.ts';
+import { byAlias, type CandidateState, STAGES, type Usd } from '../model/index.ts';
 import { checkCommands } from './commands.ts';
 import { joinBlocks, pageLine } from './decision-sections.ts';
 import {
@@ -10,33 +10,37 @@ import {
   money,
   shortSha,
   stageOf,
-  tokensText,
 } from './format.ts';
-import { BODY_ROOM, code, fill, inertSentence, report, tableRows } from './markdown.ts';
+import { BODY_ROOM, code, details, fill, inertSentence, report, tableRows } from './markdown.ts';
 import { briefSection, debateLine, debateSection } from './sections.ts';
 import { runSummary } from './summary.ts';
 import type { CandidateView, Report, RunView } from './view.ts';
 
 /** Maximum UTF-16 units of each part. */
-const MAX_TABLE = 20_000;
+const MAX_TABLE = 15_000;
+const MAX_NAMES = 5_000;
 const MAX_BRIEF = 10_000;
 const MAX_DEBATE = 14_000;
 
 /** The single comment that a run edits in place: its progress, cost, and how to stop it; at the end, its result. */
 export function statusComment(view: RunView): Report {
   const { title, outcome, waits, warnings, next } = runSummary(view);
-  const blocks = [
-    `### Runoff: ${title}`,
-    joinBlocks(outcome),
-    ...waits,
-    stageLine(view),
+  const course = [
     candidateTable(view),
     facts(view),
     ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => inertSentence(text, 300)),
-    ...warnings,
     debateLine(view),
+  ];
+  const isActive = stageOf(view) !== null;
+  const blocks = [
+    `### Runoff: ${title}${timeLimitText(view)}`,
+    joinBlocks(outcome),
+    ...waits,
+    ...warnings,
+    ...(isActive ? course : []),
     pageLine(view),
     next,
+    isActive ? namesFold(view) : courseFold(view, joinBlocks([stageLine(view), ...course])),
     // The comparison, once it exists, contains both.
     ...(view.outcome ? [] : [briefSection(view, MAX_BRIEF), debateSection(view, MAX_DEBATE)]),
   ];
@@ -46,13 +50,36 @@ export function statusComment(view: RunView): Report {
     : report('status', view.id, blocks.slice(0, 2 + waits.length));
 }
 
-/** The stages of a run with their durations: `admit 0.4 s · brief 4.1 s · **code** · examine · judge · publish`. */
+/** How long the coders may take, beside how long the run has taken; the other stages name their own limits. */
+function timeLimitText(view: RunView): string {
+  const limit = view.candidateMs;
+  return stageOf(view) === 'code' && limit !== undefined ? ` (coders have at most ${elapsed(limit)})` : '';
+}
+
+/** How a run went that has ended: nobody waits for it any more. */
+function courseFold(view: RunView, course: string): string {
+  if (view.state === 'refused' || course === '') return '';
+  return details('How the run went', joinBlocks([course, namesList(view)]));
+}
+
+const namesFold = (view: RunView): string => {
+  const names = namesList(view);
+  return names === '' ? '' : details('Who writes them', names);
+};
+
+/** Not in the table: names are long, and they do not change. */
+function namesList(view: RunView): string {
+  if (view.namesHidden) return '';
+  const lines = view.candidates
+    .toSorted(byAlias)
+    .map(({ alias, contestant }) => `- **${alias}**: ${code(contestantName(contestant), 80)}`);
+  return fill(lines, MAX_NAMES, { separator: '\n', more: (left) => `- (${left} more, omitted for length)` });
+}
+
+/** The stages of a run with their durations: `admit 0.4 s · brief 4.1 s · code 1m 02s`. */
 function stageLine(view: RunView): string {
-  const current = stageOf(view);
-  if (view.state === 'refused') return '';
   return STAGES.map((stage) => {
     const timing = view.stages.find((one) => one.stage === stage);
-    if (stage === current) return `**${stage}**`;
     return timing?.endedAt === undefined ? stage : `${stage} ${elapsed(timing.endedAt - timing.startedAt)}`;
   }).join(' · ');
 }
@@ -60,8 +87,8 @@ function stageLine(view: RunView): string {
 function candidateTable(view: RunView): string {
   if (view.candidates.length === 0) return '';
   const rows = tableRows(
-    ['candidate', 'contestant', 'state', 'time', 'tokens', 'cost'],
-    'lllrrr',
+    ['', 'state', 'cost'],
+    'llr',
     view.candidates.toSorted(byAlias).map((one) => row(one, view.budget.candidate)),
   );
   return fill(rows, MAX_TABLE, { separator: '\n', more: (left) => `\n(${left} more, omitted for length)` });
@@ -69,15 +96,16 @@ function candidateTable(view: RunView): string {
 
 const row = (candidate: CandidateView, most: Usd | undefined): readonly string[] => [
   `**${candidate.alias}**`,
-  code(contestantName(candidate.contestant), 80),
   state(candidate),
-  elapsed(candidate.ms),
-  tokensText(candidate.usage),
   `${costText(candidate.usage)}${most === undefined || candidate.usage === null ? '' : ` of ${escapedMoney(most)}`}`,
 ];
 
+const UNDER_WAY: ReadonlySet<CandidateState> = new Set(['queued', 'coding']);
+
 function state(candidate: CandidateView): string {
-  const word = CANDIDATE_STATE_LABELS[candidate.state];
+  // A time that ticks would be no news.
+  const took = UNDER_WAY.has(candidate.state) || candidate.ms <= 0 ? '' : ` (${elapsed(candidate.ms)})`;
+  const word = `${CANDIDATE_STATE_LABELS[candidate.state]}${took}`;
   return candidate.note.trim() === '' ? word : `${word}: ${inertSentence(candidate.note, 120)}`;
 }
 

@@ -180,6 +180,10 @@ export interface RunView {
     readonly candidate?: Usd;
     readonly spent: Usd;
   };
+  /** The repository's titles are conventional commits, and so are Runoff's; absent otherwise. */
+  readonly conventionalTitles?: true;
+  /** Maximum time of one coder, in milliseconds; absent if unknown. */
+  readonly candidateMs?: number;
   readonly checks?: ChecksView;
   readonly sandbox?: SandboxView;
   readonly base?: { readonly ref: string; readonly sha: Sha };

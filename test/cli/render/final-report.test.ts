@@ -142,7 +142,9 @@ describe('the final report', () => {
   test('keeps verdicts readable on a narrow terminal', () => {
     for (const width of [60, 80, 100, 140]) {
       const lines = finalReport(judged(), { width, colour: false });
-      expect(lines.some((line) => line.startsWith('C') && line.endsWith('fails 1 of 4 new tests'))).toBe(true);
+      expect(lines.some((line) => line.startsWith('C') && line.endsWith('fails 1 of 4 new tests'))).toBe(
+        true,
+      );
     }
   });
 

@@ -347,9 +347,7 @@ describe('the comparison', () => {
       { ...view, candidates, evidence: view.evidence.slice(0, 3), ranking: view.ranking.slice(0, 3) },
       diffsOf({ ...view, candidates: candidates.slice(0, 3) }),
     )[0].body;
-    expect(body).toContain(
-      '| **D** | left no patch | not&nbsp;run | not run | – | $0.15 |',
-    );
+    expect(body).toContain('| **D** | left no patch | not&nbsp;run | not run | – | $0.15 |');
     expect(body).toContain('**D**: It reached its budget of 2.00.');
     expect(body).not.toContain('<b>D</b>');
   });

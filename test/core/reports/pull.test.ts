@@ -70,6 +70,12 @@ describe('the draft pull request', () => {
     `);
   });
 
+  test('has a title in the style of a repository with conventional commits', () => {
+    const view = judged({ conventionalTitles: true });
+    expect(pullRequest(view, 'B', {}).title).toBe('fix: last() returns undefined');
+    expect(commitMessage(view, 'B').split('\n')[0]).toBe('fix: last() returns undefined');
+  });
+
   test('does not mention CI if it runs as usual', () => {
     expect(pullRequest(judged({ ci: 'run' }), 'B', {}).body).not.toContain('CI');
   });

@@ -9,18 +9,26 @@ describe('the status comment', () => {
 
       ### Runoff: stage 3 of 6, running the coders · 1m 12s
 
-      admit 0.4 s · brief 4.1 s · **code** · examine · judge · publish
-
-      | candidate | contestant | state | time | tokens | cost |
-      | --- | --- | --- | --: | --: | --: |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | coding: edits \`src/list.ts\` | 42 s | 12.3k | $0.12 |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | coded | 1m 12s | 12.3k | $0.13 |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | failed: stopped after 5m of silence | 1m 42s | 12.3k | $0.14 |
-      | **D** | \`builtin × anthropic/model-4 (careful)\` | waiting | – | 0 | $0.00 |
+      |  | state | cost |
+      | --- | --- | --: |
+      | **A** | coding: edits \`src/list.ts\` | $0.12 |
+      | **B** | coded (1m 12s) | $0.13 |
+      | **C** | failed (1m 42s): stopped after 5m of silence | $0.14 |
+      | **D** | waiting | $0.00 |
 
       Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
 
       To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` updates the status comment, \`/auto-dev help\` lists all commands. Editing the issue now does not affect this run (\`r7k2m9q4xa\`).
+
+      <details>
+      <summary>Who writes them</summary>
+
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+
+      </details>
       "
     `);
   });
@@ -38,8 +46,6 @@ describe('the status comment', () => {
       "<!-- runoff:status:r7k2m9q4xa -->
 
       ### Runoff: stage 1 of 6, queued, checking the request · 1m 12s
-
-      **admit** · brief · code · examine · judge · publish
 
       To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` updates the status comment, \`/auto-dev help\` lists all commands. Editing the issue now does not affect this run (\`r7k2m9q4xa\`).
       "
@@ -79,18 +85,28 @@ describe('the status comment', () => {
 
       [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
 
+      **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands.
+
+      <details>
+      <summary>How the run went</summary>
+
       admit 0.4 s · brief 4.1 s · code 2m 06s · examine 40 s · judge 0.1 s · publish
 
-      | candidate | contestant | state | time | tokens | cost |
-      | --- | --- | --- | --: | --: | --: |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42 s | 12.3k | $0.12 |
-      | **B** | \`builtin × anthropic/model-2 (careful)\` | examined | 1m 12s | 12.3k | $0.13 |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | examined | 1m 42s | 12.3k | $0.14 |
-      | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
+      |  | state | cost |
+      | --- | --- | --: |
+      | **A** | examined (42 s) | $0.12 |
+      | **B** | examined (1m 12s) | $0.13 |
+      | **C** | examined (1m 42s) | $0.14 |
+      | **D** | examined (2m 12s) | $0.15 |
 
       Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
 
-      **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands.
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+
+      </details>
       "
     `);
   });
@@ -110,16 +126,24 @@ describe('the status comment', () => {
 
       No pull request was opened. [Why each candidate failed](https://github.test/acme/lists/issues/7#2).
 
+      **Next:** describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+
+      <details>
+      <summary>How the run went</summary>
+
       admit 0.4 s · brief 4.1 s · code 2m 06s · examine 40 s · judge 0.1 s · publish
 
-      | candidate | contestant | state | time | tokens | cost |
-      | --- | --- | --- | --: | --: | --: |
-      | **A** | \`builtin × anthropic/model-1 (plain)\` | examined | 42 s | 12.3k | $0.12 |
-      | **D** | \`builtin × anthropic/model-4 (careful)\` | examined | 2m 12s | 12.3k | $0.15 |
+      |  | state | cost |
+      | --- | --- | --: |
+      | **A** | examined (42 s) | $0.12 |
+      | **D** | examined (2m 12s) | $0.15 |
 
       Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
 
-      **Next:** describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+
+      </details>
       "
     `);
   });
@@ -140,9 +164,14 @@ describe('the status comment', () => {
 
       **Next:** Make build and tests run on the base commit first.
 
+      <details>
+      <summary>How the run went</summary>
+
       admit 0.4 s · brief 4.1 s · code · examine · judge · publish
 
       Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
+
+      </details>
       "
     `);
   });
@@ -173,7 +202,14 @@ describe('the status comment', () => {
       **B** changes +13 −3 in 2 files, **C** changes +14 −3 in 2 files.
       3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
       [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
-      **Next:** tick a box in the comparison, or comment \`/auto-dev pick B\` or \`/auto-dev pick none\`. There is no deadline, and waiting costs nothing."
+      **Next:** tick a box in the comparison, or comment \`/auto-dev pick B\` or \`/auto-dev pick none\`. There is no deadline, and waiting costs nothing.
+      <details>
+      <summary>How the run went</summary>
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+      </details>"
     `);
     const asked = statusComment(waiting({ decision: { ...TOSS_UP, chance: 0.9 } })).body;
     expect(asked).toContain('your settings leave the choice to you');
@@ -185,7 +221,14 @@ describe('the status comment', () => {
       "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8) with candidate C, picked by \`mona\` · 2m 51s
       **C** — picked by \`mona\`. The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
       [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
-      **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands."
+      **Next:** review the pull request; Runoff never merges. Its comparison covers the other 3 candidates. Comment \`/auto-dev help\` there for a list of commands.
+      <details>
+      <summary>How the run went</summary>
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+      </details>"
     `);
     expect(
       told(statusComment(published({ picks: [pick, { alias: null, by: null }] })).body),
@@ -193,7 +236,14 @@ describe('the status comment', () => {
       "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8), no candidate picked · 2m 51s
       Somebody at the command line rejected all candidates. The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
       [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
-      **Next:** close the pull request, or choose a candidate for it with \`/auto-dev pick B\`."
+      **Next:** close the pull request, or choose a candidate for it with \`/auto-dev pick B\`.
+      <details>
+      <summary>How the run went</summary>
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+      </details>"
     `);
   });
 
@@ -203,13 +253,27 @@ describe('the status comment', () => {
       "### Runoff: no candidate was picked · 2m 51s
       \`mona\` rejected all candidates. No pull request was opened.
       [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
-      **Next:** to start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`."
+      **Next:** to start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      <details>
+      <summary>How the run went</summary>
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+      </details>"
     `);
     expect(told(statusComment(waiting({ state: 'closed' })).body)).toMatchInlineSnapshot(`
       "### Runoff: no candidate was picked · 2m 51s
       The run ended before anyone chose. No pull request was opened.
       [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
-      **Next:** to start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`."
+      **Next:** to start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      <details>
+      <summary>How the run went</summary>
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+      </details>"
     `);
   });
 
@@ -220,7 +284,14 @@ describe('the status comment', () => {
       "### Runoff: candidate B won, but GitHub refused its pull request · 2m 51s
       **B** is the pick — likely. It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
       **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request from it manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
-      [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1)."
+      [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
+      <details>
+      <summary>How the run went</summary>
+      - **A**: \`builtin × anthropic/model-1 (plain)\`
+      - **B**: \`builtin × anthropic/model-2 (careful)\`
+      - **C**: \`builtin × anthropic/model-3 (plain)\`
+      - **D**: \`builtin × anthropic/model-4 (careful)\`
+      </details>"
     `);
     const nothing = { ...TABLE, refusedBecause: unopened, branches: {} };
     expect(statusComment(judged({ state: 'published', outcome: nothing })).body).toContain(
@@ -234,7 +305,7 @@ describe('the status comment', () => {
       budget: { run: 5, candidate: 2, spent: 0.58 },
       baseMovedTo: 'f'.repeat(40),
     });
-    expect(body).toContain('| 42 s | 12.3k | $0.12 of <span>$</span>2.00 |');
+    expect(body).toContain('| coding: edits `src/list.ts` | $0.12 of <span>$</span>2.00 |');
     expect(body.match(/^\*\*The base branch has moved.*$/m)?.[0]).toMatchInlineSnapshot(
       `"**The base branch has moved.** \`main\` is now at \`ffffffffffff\`; the candidates were built and tested on \`3f2a9c81d04b\`."`,
     );
