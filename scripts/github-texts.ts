@@ -35,6 +35,8 @@ interface Stage {
   until(...states: readonly RunState[]): Promise<RunRecord>;
   /** The comment with this marker, on the issue unless said otherwise. */
   comment(kind: string, on?: number): Promise<string>;
+  /** The comparison of the run, wherever it is. */
+  comparison(): Promise<string>;
   /** The pull request of the run. */
   pull(): Promise<{ readonly number: number; readonly title: string; readonly body: string }>;
   asMaintainer(body: string): Promise<void>;
@@ -63,7 +65,7 @@ const OVER: readonly RunState[] = ['published', 'awaiting_pick', 'failed', 'refu
 const clear: Scene = {
   options: { paceMs: 20 },
   issue: ISSUE,
-  async play({ until, world, comment, pull }) {
+  async play({ until, world, comment, comparison, pull }) {
     const run = await until('briefed');
     // Until some coders have done something and at least one has ended.
     for (;;) {
@@ -75,7 +77,7 @@ const clear: Scene = {
     await sleep(1_000);
     const running = await comment('status');
     await until(...OVER);
-    const { number, title, body } = await pull();
+    const { title, body } = await pull();
     return [
       { name: 'status-running', caption: 'The status comment while coders work', body: running },
       { name: 'status-end', caption: 'The status comment at the end', body: await comment('status') },
@@ -83,7 +85,7 @@ const clear: Scene = {
       {
         name: 'comparison-clear',
         caption: 'The comparison, with a clear pick',
-        body: await comment('comparison', number),
+        body: await comparison(),
       },
     ];
   },
@@ -105,14 +107,13 @@ const likely: Scene = {
     }),
   },
   issue: ISSUE,
-  async play({ until, comment, pull }) {
+  async play({ until, comparison }) {
     await until(...OVER);
-    const { number } = await pull();
     return [
       {
-        name: 'comparison-likely',
-        caption: 'The comparison, with a likely pick',
-        body: await comment('comparison', number),
+        name: 'comparison-peers',
+        caption: 'The comparison without independent tests',
+        body: await comparison(),
       },
     ];
   },
@@ -123,13 +124,13 @@ const none: Scene = {
     settings: settings(['anthropic/scripted-mole', 'openai/scripted-wren'], { adaptive: { repair: false } }),
   },
   issue: ISSUE,
-  async play({ until, comment }) {
+  async play({ until, comparison }) {
     await until(...OVER);
     return [
       {
         name: 'comparison-none',
         caption: 'The comparison if no candidate passes',
-        body: await comment('outcome'),
+        body: await comparison(),
       },
     ];
   },
@@ -198,13 +199,13 @@ const tossUp: Scene = {
     settings: settings(['anthropic/scripted-heron', 'openai/scripted-otter']),
   },
   issue: DECIMALS,
-  async play({ until, comment }) {
+  async play({ until, comparison }) {
     await until(...OVER);
     return [
       {
         name: 'comparison-toss-up',
         caption: 'The comparison if a person must choose',
-        body: await comment('choice'),
+        body: await comparison(),
       },
     ];
   },
@@ -275,6 +276,8 @@ const question: Scene = {
 
 export const SCENES: Readonly<Record<string, Scene>> = { clear, likely, tossUp, none, question };
 
+const COMPARISON = /^<!-- runoff:(?:comparison|choice|outcome):/;
+
 const PATIENCE_MS = 1_200_000;
 
 /** What `look` finds, as soon as it finds something. */
@@ -316,6 +319,13 @@ export async function playScene(
         awaited(`a comment ${kind} on #${on}`, async () => {
           const all = await maintainer.comments(REPOSITORY, on);
           return all.find(({ body }) => body.startsWith(`<!-- runoff:${kind}:`))?.body;
+        }),
+      comparison: () =>
+        awaited('a comparison', async () => {
+          const pulls = await maintainer.pulls(REPOSITORY);
+          const threads = [issue, ...pulls.map(({ number }) => number)];
+          const all = await Promise.all(threads.map((thread) => maintainer.comments(REPOSITORY, thread)));
+          return all.flat().find(({ body }) => COMPARISON.test(body))?.body;
         }),
       async pull() {
         const [one] = await maintainer.pulls(REPOSITORY);

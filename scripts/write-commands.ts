@@ -29,6 +29,8 @@ ${rows().join('\n')}
 
 Add the label \`auto-dev\` to an issue to start a run. When the run starts, Runoff replaces the label with \`auto-dev:running\`; at the end it sets \`auto-dev:done\`, \`auto-dev:none\` or \`auto-dev:failed\`, or \`auto-dev:pick\` while a person must pick. Adding \`auto-dev\` again starts another run. Removing \`auto-dev:running\` cancels the run, as do \`/auto-dev cancel\` and closing the issue.
 
+On a pull request, the label means \`/auto-dev fix\`: failing checks, or else the review.
+
 ## Where to write a command
 
 A command must be the first thing in a comment: \`/auto-dev\`, a space, the command. Empty lines before it are allowed. It works in comments on issues, on pull requests and on lines of a pull request.

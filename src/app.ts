@@ -16,7 +16,11 @@ export const app =
   (world: CancelPorts, intake: CommandIntake) =>
   (probot: Pick<Probot, 'on' | 'onError'>): void => {
     probot.onError(({ errors }) => answerUnavailable(errors));
-    probot.on('issues.labeled', (context) => onLabel(world, intake, context));
+    probot.on('issues.labeled', (context) => onLabel(world, intake, context, context.payload.issue));
+    probot.on('pull_request.labeled', (context) =>
+      // On a pull request the label means `/auto-dev fix`: failing checks, or else the review.
+      onLabel(world, intake, context, context.payload.pull_request, 'fix'),
+    );
     probot.on('issues.unlabeled', (context) => onUnlabel(world, context, context.payload.issue));
     probot.on('pull_request.unlabeled', (context) => onUnlabel(world, context, context.payload.pull_request));
     probot.on('issues.closed', ({ payload: { repository, issue } }) =>
@@ -87,30 +91,36 @@ function answerUnavailable(errors: readonly Error[]): void {
   }
 }
 
+interface LabelledThread extends Thread {
+  readonly title: string;
+  readonly body?: string | null;
+  readonly pull_request?: unknown;
+}
+
 async function onLabel(
   world: Pick<World, 'log'>,
   intake: CommandIntake,
-  context: Context<'issues.labeled'>,
+  context: Context<'issues.labeled' | 'pull_request.labeled'>,
+  /** The name of an event is not signed: a body of another one lacks it. */
+  thread: LabelledThread | undefined,
+  work?: 'fix',
 ): Promise<void> {
-  const { installation, issue, label, repository, sender } = context.payload;
+  const { installation, label, repository, sender } = context.payload;
   if (!label || !isSameLabel(label.name, LABEL)) return;
-  if (issue.pull_request || !installation || !sender) return;
+  // GitHub sends an event of its own for pull requests.
+  if (!thread || thread.pull_request || !installation || !sender) return;
   const taken = await intake.onLabel({
     deliveryId: context.id,
     installationId: installation.id,
     repository: { id: repository.id, owner: repository.owner.login, name: repository.name },
-    issue: {
-      number: issue.number,
-      title: issue.title,
-      body: issue.body ?? '',
-      updatedAt: Date.parse(issue.updated_at),
-    },
+    issue: { number: thread.number, ...issueText(thread), updatedAt: Date.parse(thread.updated_at) },
+    ...(work ? { work } : {}),
     actor: actorOf(sender),
   });
   const what =
     taken.kind === 'started' ? { kind: taken.kind, run: taken.runId } : { kind: taken.kind, why: taken.why };
   world.log.info(
-    { delivery: context.id, repository: repository.id, issue: issue.number, ...what },
+    { delivery: context.id, repository: repository.id, issue: thread.number, ...what },
     'label seen',
   );
 }

@@ -74,7 +74,7 @@ async function applyKnown(
     case 'run':
       return startOnIssue(world, command, given.options, active);
     case 'retry':
-      return retry(world, command, given.alias, { runs, active });
+      return retry(world, command, given, { runs, active });
     case 'review':
     case 'fix':
       return startOnPull(world, command, given.name, active);

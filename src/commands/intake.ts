@@ -1,5 +1,5 @@
 import { parseCommand } from '../core/commands/index.ts';
-import { asFault, type GitHubOrigin, type RunId } from '../core/model/index.ts';
+import { asFault, type GitHubOrigin, type PullWork, type RunId } from '../core/model/index.ts';
 import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
 import { isLikelyWriter, startRun, tryKeepOutcomes, type World } from '../runs/index.ts';
 import type { CommandPorts } from './apply-command.ts';
@@ -137,7 +137,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
   };
 }
 
-/** An `issues.labeled` delivery, with the required fields only. */
+/** A delivery of `issues.labeled` or `pull_request.labeled`, with the required fields only. */
 interface LabelEvent {
   readonly deliveryId: string;
   readonly installationId: number;
@@ -148,6 +148,8 @@ interface LabelEvent {
     readonly body: string;
     readonly updatedAt: number;
   };
+  /** Of a pull request: what the label asks for. */
+  readonly work?: PullWork;
   readonly actor: { readonly id: number; readonly login: string; readonly isBot: boolean };
 }
 
@@ -174,12 +176,13 @@ export async function startFromLabel(
     owner: event.repository.owner,
     name: event.repository.name,
     issue: event.issue.number,
+    ...(event.work ? { work: event.work } : {}),
     requestedBy: { id: event.actor.id, login: event.actor.login },
   };
   const runId = world.random.runId();
   const delivery = {
     id: event.deliveryId,
-    event: 'issues.labeled',
+    event: event.work ? 'pull_request.labeled' : 'issues.labeled',
     semanticKey: `labeled:${event.repository.id}:${event.issue.number}:${event.issue.updatedAt}`,
     runId,
   };

@@ -1,4 +1,4 @@
-import type { RunCommandOptions } from '../core/commands/index.ts';
+import type { Command, RunCommandOptions } from '../core/commands/index.ts';
 import { type Alias, Fault, type GitHubOrigin, isOver, type PullWork } from '../core/model/index.ts';
 import type { CommandRecord, RunRecord } from '../ports/index.ts';
 import {
@@ -116,7 +116,7 @@ export async function startOnPull(
 export async function retry(
   world: StartPorts & Pick<World, 'github'>,
   command: CommandRecord,
-  alias: Alias | null,
+  { alias, options }: Pick<Extract<Command, { readonly name: 'retry' }>, 'alias' | 'options'>,
   { runs, active }: { readonly runs: readonly GitHubRun[]; readonly active: GitHubRun | undefined },
 ): Promise<CommandResult> {
   if (active) return refuseWhileActive(command, active);
@@ -131,10 +131,16 @@ export async function retry(
   const { issue, work } = last.origin;
   const same = { issue, text, overrides, ...(work ? { work } : {}) };
   if (alias !== null) return retryCandidate(world, command, last, { ...same, alias });
-  const base = await requestedBase(world, last);
+  const { base: wanted, ...others } = options ?? {};
+  const base = wanted ?? (await requestedBase(world, last));
   // In a thread other than the issue's, only the run has the issue's text.
   const now = issue === command.place.thread ? { text: textWhenGiven(command) } : {};
-  return startOnce(world, command, { ...same, ...now, ...(base ? { base } : {}) });
+  return startOnce(world, command, {
+    ...same,
+    ...now,
+    overrides: { ...overrides, ...overridesOf(others) },
+    ...(base ? { base } : {}),
+  });
 }
 
 /** The base that a person requested. A continued run starts from a commit that no one chose. */

@@ -119,6 +119,15 @@ test('case 3: the signature is verified on the received bytes, however the same 
   expect((await app.settled()).map((run) => run.title)).toEqual([title, title, title]);
 });
 
+test('the label on a pull request asks for what `/auto-dev fix` does', async () => {
+  const { issue, ...rest } = JSON.parse(issues('labeled'));
+  const body = JSON.stringify({ ...rest, pull_request: { ...issue, number: 9 } });
+  expect((await app.deliver(body, { 'x-github-event': 'pull_request' })).status).toBe(200);
+  const [run, ...more] = await app.settled();
+  expect(more).toEqual([]);
+  expect(run?.origin).toMatchObject({ issue: 9, work: 'fix' });
+});
+
 test('case 4: the same delivery three times at once starts one run', async () => {
   const body = issues('labeled');
   const headers = headersOf(body);

@@ -340,6 +340,15 @@ describe('a run that a command starts', () => {
     });
   });
 
+  test('as a retry takes options in place of those that the run had', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    await s.say('/auto-dev retry all -n 2 --budget 3', { by: ada });
+    expect((await run(s, 'r0000000001')).request).toMatchObject({
+      overrides: { candidates: 2, budgetUsd: 3 },
+    });
+  });
+
   test.each(['review', 'fix'] as const)('with %s works on the pull request', async (work) => {
     const s = commandWorld();
     openPull(s.repository, 12);

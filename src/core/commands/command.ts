@@ -21,8 +21,11 @@ export interface RunCommandOptions {
 /** A person's command in a comment. */
 export type Command =
   | { readonly name: 'run'; readonly options: RunCommandOptions }
-  /** `alias`: runs this candidate's contestant again, in addition to existing patches; null: repeats the whole run. */
-  | { readonly name: 'retry'; readonly alias: Alias | null }
+  /**
+   * `alias`: runs this candidate's contestant again, in addition to existing patches; null: repeats the whole run, with
+   * `options` in place of those that it had. Absent: the same options.
+   */
+  | { readonly name: 'retry'; readonly alias: Alias | null; readonly options?: RunCommandOptions }
   /** `alias` null: none of them. */
   | { readonly name: 'pick'; readonly alias: Alias | null }
   | { readonly name: 'vote'; readonly alias: Alias }
@@ -88,8 +91,8 @@ export const COMMANDS = {
     example: '/auto-dev cancel',
   },
   retry: {
-    usage: ['/auto-dev retry [all]', '/auto-dev retry X'],
-    does: 'repeats the whole run, or only the contestant of one candidate, who competes with the existing candidates',
+    usage: ['/auto-dev retry [all] [OPTIONS OF RUN]', '/auto-dev retry X'],
+    does: 'repeats the whole run, with other options where they are given, or only the contestant of one candidate, who competes with the existing candidates',
     where: 'both',
     example: '/auto-dev retry B',
   },

@@ -29,6 +29,9 @@ export function parseCommand(body: string): Command | null {
   return name ? PARSERS[name](rest) : unknown(word, similarCommand(word), 'There is no such command.');
 }
 
+/** Options apply to the whole run: a letter before them is no form of the command. */
+const RETRY_OPTIONS = /^(?:[aA][lL][lL][ \t]+)?(-[\s\S]*)$/;
+
 /** How to parse the arguments of each command. */
 const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   run: (rest) => {
@@ -42,6 +45,13 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
   retry: (rest) => {
     const word = oneWord(rest);
     if (word === '' || lowerCased(word) === 'all') return { name: 'retry', alias: null };
+    const options = RETRY_OPTIONS.exec(stripped(rest))?.[1];
+    if (options !== undefined) {
+      const parsed = parseRunOptions(options);
+      return parsed.kind === 'options'
+        ? { name: 'retry', alias: null, options: parsed.options }
+        : unknown('retry', 'retry', parsed.why);
+    }
     const alias = aliasOf(word);
     return alias
       ? { name: 'retry', alias }

@@ -26,6 +26,8 @@ describe('a command is read', () => {
     ['/auto-dev CANCEL\r\n\r\n', { name: 'cancel' }],
     ['/auto-dev retry', { name: 'retry', alias: null }],
     ['/auto-dev retry all', { name: 'retry', alias: null }],
+    ['/auto-dev retry -n 2', { name: 'retry', alias: null, options: { candidates: 2 } }],
+    ['/auto-dev retry all --budget 3', { name: 'retry', alias: null, options: { budgetUsd: 3 } }],
     ['/auto-dev retry b', { name: 'retry', alias: 'B' }],
     ['/auto-dev pick B', { name: 'pick', alias: 'B' }],
     ['/auto-dev pick `b`', { name: 'pick', alias: 'B' }],
@@ -98,6 +100,10 @@ describe('a command with invalid arguments leads to a message, not an action', (
     [
       '/auto-dev explain',
       'An argument is missing. Write the letter of one candidate: `/auto-dev explain B`.',
+    ],
+    [
+      '/auto-dev retry B -n 2',
+      'It does not take `B -n 2`. Write `/auto-dev retry B` or `/auto-dev retry all`.',
     ],
     ['/auto-dev retry AB', 'It does not take `AB`. Write `/auto-dev retry B` or `/auto-dev retry all`.'],
     [
