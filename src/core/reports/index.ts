@@ -1,5 +1,4 @@
 export { activityLabel, BASE_STEP_LABELS, examinationTimeLeft, progressLabel, stepTime } from './activity.ts';
-export { checkText } from './check-text.ts';
 export {
   blindNote,
   type HiddenNames,
@@ -9,6 +8,7 @@ export {
   withHiddenNames,
   withoutNames,
 } from './blind.ts';
+export { checkText } from './check-text.ts';
 export {
   commandFailure,
   commandNotes,

@@ -81,7 +81,7 @@ export function rankRows(view: RunView): readonly RankRow[] {
     baseTests: existingTestsText(standing.evidence),
     newTests: newTestsText(view, standing.candidate.alias, standing.evidence),
     behaviour: behaviourText(standing.evidence),
-    alike: (standing.evidence?.alike ?? []).join(' = ') || '–',
+    alike: alikeText(standing.evidence?.alike),
     judges: judgesText(view, standing.candidate.alias),
     scores: scoresText(view, standing),
     lines: standing.candidate.patch === undefined ? '–' : plusMinus(standing.candidate.patch),
@@ -91,6 +91,9 @@ export function rankRows(view: RunView): readonly RankRow[] {
     chosen: standing.chosen,
   }));
 }
+
+/** Only where there is another one. */
+const alikeText = (alike: readonly Alias[] = []): string => (alike.length > 1 ? alike.join(' = ') : '–');
 
 /** Models without a known price, and free models, show only tokens. */
 function spentText(usage: CandidateView['usage']): string {
