@@ -151,7 +151,6 @@ export interface Task {
   readonly lent?: string;
   /** Absent: earlier runs changed nothing in this one. */
   readonly learned?: Learned;
-  /** The repository writes conventional commits, and so titles of its pull requests; absent otherwise. */
   readonly conventionalTitles?: true;
 }
 

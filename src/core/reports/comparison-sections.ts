@@ -67,7 +67,7 @@ const matrixRow = ({ name, author, marks }: TellingTest, shown: readonly Alias[]
 /** Without file and suites, which are the same for most. */
 const lastPart = (id: string): string => id.split(' > ').at(-1) || id;
 
-const SUMMARY = 'Who wrote them, and what they cost';
+const CONTESTANTS_SUMMARY = 'Who wrote them, and what they cost';
 
 /** The contestants' names, in no other place of a comparison; with cost and time, folded. */
 export function contestantsSection(view: RunView, maxLength: number): string {
@@ -83,9 +83,9 @@ export function contestantsSection(view: RunView, maxLength: number): string {
   if (rows.length === 0) return '';
   const whole = view.budget.spent > 0 ? `\n\nThe whole run cost ${money(view.budget.spent)}.` : '';
   const lines = tableRows(['', 'contestant', 'cost', 'tokens', 'time'], 'llrrr', rows);
-  const body = fill(lines, maxLength - details(SUMMARY, '').length - whole.length, {
+  const body = fill(lines, maxLength - details(CONTESTANTS_SUMMARY, '').length - whole.length, {
     separator: '\n',
     more: (left) => `\n(${left} more, omitted for length)`,
   });
-  return details(SUMMARY, `${body}${whole}`);
+  return details(CONTESTANTS_SUMMARY, `${body}${whole}`);
 }

@@ -13,7 +13,7 @@ import {
   warningBlocks,
 } from './decision-sections.ts';
 import { diffEntries, paginateDiffs, type ReportComments } from './diff-pages.ts';
-import { faultOf } from './executed.ts';
+import { testFaultOf } from './executed.ts';
 import { lookAtSection } from './findings.ts';
 import { counted, plusMinus } from './format.ts';
 import { choiceText, chosenText, evidenceText, lastPick } from './headline.ts';
@@ -131,7 +131,7 @@ function pickInstructions(view: RunView): readonly string[] {
 function optionText(view: RunView, alias: Alias): string {
   const candidate = view.candidates.find((one) => one.alias === alias);
   const same = (view.evidence.find((one) => one.alias === alias)?.alike ?? []).filter((one) => one !== alias);
-  const fault = faultOf(view, alias);
+  const fault = testFaultOf(view, alias);
   const facts = [
     ...(candidate?.patch
       ? [`${plusMinus(candidate.patch)} in ${counted(candidate.patch.files, 'file')}`]

@@ -33,7 +33,7 @@ export function newTestsOf({ evidence }: Pick<RunView, 'evidence'>, alias: Alias
 }
 
 /** What a candidate does worse than it should, as a clause after its name; null if execution found nothing. */
-export function faultOf(view: Pick<RunView, 'evidence'>, alias: Alias): string | null {
+export function testFaultOf(view: Pick<RunView, 'evidence'>, alias: Alias): string | null {
   const evidence = view.evidence.find((one) => one.alias === alias);
   if (!evidence) return null;
   const gate = failedGate(evidence);

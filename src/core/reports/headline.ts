@@ -1,6 +1,6 @@
 import type { Alias } from '../model/index.ts';
 import { chosenOf, leftToPerson } from '../ranking/index.ts';
-import { faultOf, strengthOf, type TellingInput, tellingInput } from './executed.ts';
+import { strengthOf, type TellingInput, tellingInput, testFaultOf } from './executed.ts';
 import { counted, plusMinus, SEPARATOR_LABELS } from './format.ts';
 import { MARKDOWN, type Markup, personFirst, personIn } from './markup.ts';
 import { standings } from './ranking-table.ts';
@@ -57,7 +57,7 @@ export function evidenceText(view: RunView, to: Markup = MARKDOWN): string {
 
 function faultsOfOthers(view: RunView, alias: Alias, to: Markup): string {
   const faults = standings(view).flatMap(({ candidate }) => {
-    const fault = candidate.alias === alias ? null : faultOf(view, candidate.alias);
+    const fault = candidate.alias === alias ? null : testFaultOf(view, candidate.alias);
     return fault === null ? [] : [to.own(`**${candidate.alias}** ${fault}`)];
   });
   const more = faults.length - MAX_FAULTS;
@@ -118,7 +118,7 @@ export function choiceText(
   if (telling) return differenceText(telling, view, to);
   const [first = ''] = names;
   const faults = faultsOfOthers(view, decision.alias, to);
-  const isEqual = decision.among.every((alias) => faultOf(view, alias) === null);
+  const isEqual = decision.among.every((alias) => testFaultOf(view, alias) === null);
   return {
     title: to.own(`Which do you want: ${names.join(' or ')}?`),
     blocks: [

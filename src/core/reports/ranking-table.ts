@@ -1,7 +1,7 @@
 import type { Evidence } from '../evidence/index.ts';
 import { type Alias, byAlias } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
-import { faultOf, newTestsOf } from './executed.ts';
+import { newTestsOf, testFaultOf } from './executed.ts';
 import {
   contestantName,
   costText,
@@ -175,7 +175,7 @@ function scoresText({ ranking }: RunView, { evidence, ranked }: CandidateStandin
 function resultText(view: RunView, standing: CandidateStanding): string {
   const { candidate, evidence, ranked } = standing;
   if (standing.chosen) return chosenLabel(view);
-  const fault = faultOf(view, candidate.alias);
+  const fault = testFaultOf(view, candidate.alias);
   const isAsked = view.decision?.kind === 'toss-up' && view.decision.among.includes(candidate.alias);
   if (isAsked && fault === null) return 'toss-up';
   if (fault !== null) return fault;

@@ -18,7 +18,7 @@ import type { CandidateView, Report, RunView } from './view.ts';
 
 /** Maximum UTF-16 units of each part. */
 const MAX_TABLE = 15_000;
-const MAX_NAMES = 5_000;
+const MAX_NAME_LIST = 5_000;
 const MAX_BRIEF = 10_000;
 const MAX_DEBATE = 14_000;
 
@@ -73,7 +73,10 @@ function namesList(view: RunView): string {
   const lines = view.candidates
     .toSorted(byAlias)
     .map(({ alias, contestant }) => `- **${alias}**: ${code(contestantName(contestant), 80)}`);
-  return fill(lines, MAX_NAMES, { separator: '\n', more: (left) => `- (${left} more, omitted for length)` });
+  return fill(lines, MAX_NAME_LIST, {
+    separator: '\n',
+    more: (left) => `- (${left} more, omitted for length)`,
+  });
 }
 
 /** The stages of a run with their durations: `admit 0.4 s · brief 4.1 s · code 1m 02s`. */

@@ -85,7 +85,7 @@ const HUNK_FRAME_SIZE = 120;
 /** Maximum code points of an input, and of its result. */
 const MAX_VALUE = 160;
 
-const SUMMARY = 'More about each of them: failing tests, inputs, lines in question';
+const REASONS_SUMMARY = 'More about each of them: failing tests, inputs, lines in question';
 
 /** All that speaks against each candidate, folded; `everyone`: for the first one too. */
 export function reasonsSection(view: RunView, maxLength: number, everyone = false): string {
@@ -93,9 +93,9 @@ export function reasonsSection(view: RunView, maxLength: number, everyone = fals
     .filter(({ chosen }) => everyone || !chosen)
     .map((standing) => reasonOf(view, standing));
   if (all.length === 0) return '';
-  const share = Math.floor((maxLength - details(SUMMARY, '').length) / all.length) - 2;
+  const share = Math.floor((maxLength - details(REASONS_SUMMARY, '').length) / all.length) - 2;
   const entries = all.map((reason) => reasonText(reason, share)).filter((text) => text !== '');
-  return details(SUMMARY, entries.join('\n\n'));
+  return details(REASONS_SUMMARY, entries.join('\n\n'));
 }
 
 /** The reasons of one candidate. */
