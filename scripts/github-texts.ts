@@ -1,4 +1,4 @@
-// Plays the runs whose texts on GitHub are shown in docs/github.md: the demo's own App, repository and models.
+// Plays the runs whose texts on GitHub `github-pictures.ts` draws: the demo's own App, repository and models.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { isOver, type RunState } from '../src/core/model/index.ts';
