@@ -1,21 +1,21 @@
 import { expiryReason } from '../../core/brief/index.ts';
 import { notable } from '../../core/patches/index.ts';
-import { chosenOf } from '../../core/ranking/index.ts';
+import { chosenOf, type Picked } from '../../core/ranking/index.ts';
 import {
+  choiceText,
+  chosenText,
   commandNotes,
   contestedQuestion,
   type Diffs,
   debateSummary,
-  decisionLabel,
+  evidenceText,
   lookAtNotes,
   noPatchAtAll,
   noSurvivorAdvice,
   plusMinus,
   progressLabel,
   type RankReason,
-  type RankRow,
   type RunView,
-  rankRows,
   reasons,
   silenceNote,
   stageOf,
@@ -26,7 +26,8 @@ import { nextCommands } from './commands.ts';
 import { review } from './debate.ts';
 import { judgesLines } from './judges.ts';
 import { spentText } from './progress.ts';
-import { clipped, displayWidth, type Paint, padded, painter, printable, wrap } from './terminal.ts';
+import { rankingTable } from './ranking.ts';
+import { clipped, displayWidth, type Paint, padded, painter, printable, TERMINAL, wrap } from './terminal.ts';
 
 interface FinalReportOptions {
   /** Columns; commands and URLs are never cut. */
@@ -86,11 +87,21 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
       ...wrap(printable(advice, 600), width),
     ];
   }
+  const { title, blocks } = headline(view, decision);
   return [
-    `${paint('good', `${decision.kind === 'winner' ? 'Winner' : 'First'}: ${decision.alias}`)}  ${clipped(decisionLabel(decision), width - 12)}`,
+    ...wrap(title, width).map((line) => paint('good', line)),
     ...silence(view, width),
-    ...wrap(printable(decision.because, 600), width),
+    ...blocks.flatMap((block) => wrap(block, width)),
   ];
+}
+
+/** The headline of the comparison on GitHub. A toss-up shows what differs until somebody has picked. */
+function headline(
+  view: RunView,
+  decision: Picked,
+): { readonly title: string; readonly blocks: readonly string[] } {
+  if (decision.kind === 'toss-up' && (view.picks ?? []).length === 0) return choiceText(view, TERMINAL);
+  return { title: chosenText(view, TERMINAL), blocks: [evidenceText(view, TERMINAL)] };
 }
 
 function silence(view: RunView, width: number): readonly string[] {
@@ -110,82 +121,6 @@ const localAdvice = (view: RunView): string =>
   noPatchAtAll(view)
     ? "No coder produced a patch. Check below what stopped each one, fix it (the budget, a limit or an agent's set-up), then start the run again."
     : 'Every candidate failed. Describe the task more precisely (the expected behaviour, a test that shows it), then start the run again.';
-
-const GAP = '  ';
-
-interface ReportColumn {
-  readonly title: string;
-  readonly cell: (row: RankRow) => string;
-  readonly side: 'left' | 'right';
-}
-const COLUMNS: readonly ReportColumn[] = [
-  { title: '', cell: (row) => row.alias, side: 'left' },
-  { title: 'contestant', cell: (row) => printable(row.contestant, 80), side: 'left' },
-  { title: 'build', cell: (row) => row.build, side: 'left' },
-  { title: 'base tests', cell: (row) => row.baseTests, side: 'right' },
-  { title: 'new tests', cell: (row) => row.newTests, side: 'right' },
-  { title: 'behaviour', cell: (row) => row.behaviour, side: 'right' },
-  { title: 'judges', cell: (row) => row.judges, side: 'right' },
-  { title: 'lines', cell: (row) => row.lines, side: 'right' },
-  { title: 'cost', cell: (row) => row.cost, side: 'right' },
-  { title: 'time', cell: (row) => row.time, side: 'right' },
-  { title: 'result', cell: (row) => row.result, side: 'left' },
-];
-/** A shorter name, if space is needed for more important columns. */
-const SHORT_NAME: ReportColumn = {
-  title: 'contestant',
-  cell: (row) => printable(row.contestantShort, 60),
-  side: 'left',
-};
-/** Columns that a narrow terminal drops, first to last. The name is first shortened, then cut, then dropped. */
-const DROPPED_WHEN_NARROW = ['contestant', 'time', 'cost', 'lines', 'behaviour', 'judges'];
-/** Columns that are omitted if they are empty for all candidates. */
-const OPTIONAL: ReadonlySet<string> = new Set(['behaviour', 'judges']);
-/** Minimum number of columns of a contestant's name. */
-const MIN_NAME_COLUMNS = 12;
-
-function rankingTable(view: RunView, width: number, paint: Paint): readonly string[] {
-  const rows = rankRows(view);
-  const columns = fittingColumns(rows, width);
-  const line = (text: (column: ReportColumn) => string): string => {
-    const cells = columns.map((column) => padded(text(column), column.width, column.side));
-    return clipped(cells.join(GAP).trimEnd(), width);
-  };
-  const head = line((column) => column.title);
-  const body = rows.map((row) => {
-    const text = line((column) => column.cell(row));
-    return row.chosen ? paint('good', text) : text;
-  });
-  return [paint('dim', head), ...body];
-}
-
-type Sized = ReportColumn & { readonly width: number };
-
-function fittingColumns(rows: readonly RankRow[], width: number): readonly Sized[] {
-  const sized = (column: ReportColumn): Sized => {
-    const cells = rows.map((row) => displayWidth(column.cell(row)));
-    return { ...column, width: Math.max(displayWidth(column.title), ...cells) };
-  };
-  const over = (columns: readonly Sized[]): number =>
-    columns.reduce((sum, column) => sum + column.width + GAP.length, -GAP.length) - width;
-
-  let columns: readonly Sized[] = COLUMNS.filter(
-    ({ title, cell }) => !OPTIONAL.has(title) || rows.some((row) => cell(row) !== '–'),
-  ).map(sized);
-  if (over(columns) > 0) {
-    columns = columns.map((column) => (column.title === SHORT_NAME.title ? sized(SHORT_NAME) : column));
-  }
-  for (const title of DROPPED_WHEN_NARROW) {
-    const excess = over(columns);
-    if (excess <= 0) break;
-    const cutTo = title === SHORT_NAME.title ? (columns[1]?.width ?? 0) - excess : 0;
-    columns =
-      cutTo >= MIN_NAME_COLUMNS
-        ? columns.map((column) => (column.title === title ? { ...column, width: cutTo } : column))
-        : columns.filter((column) => column.title !== title);
-  }
-  return columns;
-}
 
 function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
   const entries = reasons(view);

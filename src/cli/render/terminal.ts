@@ -1,5 +1,5 @@
 import stringWidth from 'string-width';
-import { visibleCode, visibleLine } from '../../core/reports/index.ts';
+import { type Markup, visibleCode, visibleLine } from '../../core/reports/index.ts';
 
 /** Columns that a text takes in a terminal; it may contain colours. */
 export const displayWidth = (text: string): number =>
@@ -48,6 +48,14 @@ export function wrap(text: string, width: number): readonly string[] {
 
 /** Untrusted text for a terminal: one line without control or invisible characters. */
 export const printable = (text: string, limit = 300): string => visibleLine(text, limit);
+
+/** How parts of a sentence are written in a terminal. */
+export const TERMINAL: Markup = {
+  own: (text) => text.replaceAll('**', ''),
+  code: (text, limit) => `\`${printable(text, limit)}\``,
+  sentence: printable,
+  link: (label, url) => `${printable(label)} (${printable(url)})`,
+};
 
 const ESC = '\u001b';
 /** The sequences that Runoff writes itself: colours. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { displayWidth, finalReport, mergeCommand, shellWord } from '../../../src/cli/render/index.ts';
 import { hostile, poisoned, poisonedDiffs } from '../../core/reports/hostile.ts';
-import { coding, diffsOf, judged, local, nobody, published, RUN } from '../../core/reports/sample.ts';
+import { coding, diffsOf, judged, local, nobody, published, RUN, TOSS_UP } from '../../core/reports/sample.ts';
 
 const plain = { width: 100, colour: false } as const;
 const text = (lines: readonly string[]): string => lines.join('\n');
@@ -11,15 +11,21 @@ describe('the final report', () => {
   test('of a local run ends with the commands that take the winner over', () => {
     const view = local();
     expect(text(finalReport(view, { ...plain, diffs: diffsOf(view) }))).toMatchInlineSnapshot(`
-      "Winner: B  LIKELY, decided by new tests
-      B passes all tests that C added, C fails one of the 4 that B added.
+      "B is the pick — likely
+      It passes all 412 existing tests and both new ones; C fails 1 of 4 new tests, A breaks 1 existing
+      test, D tampers with tests.
       Spent $0.58 of $5.00.
 
-         contestant         build  base tests  new tests   lines   cost    time  result
-      B  model-2 (careful)  ok      ✓ 412/412      ✓ 2/2  +13 −3  $0.13  1m 12s  the pick, likely
-      C  model-3 (plain)    ok      ✓ 412/412      ✗ 3/4  +14 −3  $0.14  1m 42s  fails 1 of 4 new tests
-      A  model-1 (plain)    ok      ✗ 411/412    not run  +12 −3  $0.12    42 s  breaks 1 existing test
-      D  model-4 (careful)  –       ✓ 412/412    not run  +15 −3  $0.15  2m 12s  tampers with tests
+         verdict                 existing tests  new tests   lines   cost
+      B  the pick, likely             ✓ 412/412      ✓ 2/2  +13 −3  $0.13
+      C  fails 1 of 4 new tests       ✓ 412/412      ✗ 3/4  +14 −3  $0.14
+      A  breaks 1 existing test       ✗ 411/412    not run  +12 −3  $0.12
+      D  tampers with tests           ✓ 412/412    not run  +15 −3  $0.15
+
+      B  builtin × anthropic/model-2 (careful)  1m 12s
+      C  builtin × anthropic/model-3 (plain)  1m 42s
+      A  builtin × anthropic/model-1 (plain)  42 s
+      D  builtin × anthropic/model-4 (careful)  2m 12s
 
       Why not
         C  It fails 1 of 4 tests that B added; B passes all 2 of its.
@@ -84,9 +90,12 @@ describe('the final report', () => {
       again.
       Spent $0.58 of $5.00.
 
-         build  base tests  new tests   lines  result
-      A  ok      ✗ 411/412          –  +12 −3  breaks 1 existing test
-      D  –       ✓ 412/412          –  +15 −3  tampers with tests
+         verdict                 existing tests   lines   cost
+      A  breaks 1 existing test       ✗ 411/412  +12 −3  $0.12
+      D  tampers with tests           ✓ 412/412  +15 −3  $0.15
+
+      A  builtin × anthropic/model-1 (plain)  42 s
+      D  builtin × anthropic/model-4 (careful)  2m 12s
 
       Why not
         A  It breaks 1 test that passes on base.
@@ -142,10 +151,15 @@ describe('the final report', () => {
   test('keeps verdicts readable on a narrow terminal', () => {
     for (const width of [60, 80, 100, 140]) {
       const lines = finalReport(judged(), { width, colour: false });
-      expect(lines.some((line) => line.startsWith('C') && line.endsWith('fails 1 of 4 new tests'))).toBe(
-        true,
-      );
+      expect(lines.some((line) => line.startsWith('C  fails 1 of 4 new tests '))).toBe(true);
     }
+  });
+
+  test('of a toss-up has the difference as its headline, until somebody picks', () => {
+    const view = local({ decision: TOSS_UP });
+    expect(finalReport(view, plain)[0]).toMatch(/which do you want\?|Which do you want/);
+    const picks = [{ alias: 'C', by: null }] as const;
+    expect(finalReport({ ...view, picks }, plain)[0]).toBe('C — picked by somebody at the command line');
   });
 
   test('keeps the width and contains no control sequences, whatever others wrote', () => {
