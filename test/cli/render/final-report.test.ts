@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { displayWidth, finalReport, mergeCommand, shellWord } from '../../../src/cli/render/index.ts';
 import { hostile, poisoned, poisonedDiffs } from '../../core/reports/hostile.ts';
-import { coding, diffsOf, judged, local, nobody, published, RUN, TOSS_UP } from '../../core/reports/sample.ts';
+import {
+  coding,
+  diffsOf,
+  judged,
+  local,
+  nobody,
+  published,
+  RUN,
+  TOSS_UP,
+} from '../../core/reports/sample.ts';
 
 const plain = { width: 100, colour: false } as const;
 const text = (lines: readonly string[]): string => lines.join('\n');
