@@ -213,7 +213,7 @@ describe('a change for a reader to review closely', () => {
         '- **Review C closely:** `Dockerfile` builds or runs containers\n',
     );
     expect(pullRequest(published(), 'B', diffs).body).toContain(
-      '- `CLAUDE.md` added, +1 −0. **Review closely:** it instructs coding agents',
+      '### Look at first\n\n- `CLAUDE.md`: it instructs coding agents\n',
     );
   });
 });
