@@ -58,7 +58,7 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
   [
     'the folder is no repository',
     ['run', 'x', '--repo', '/usr'],
-    /\/usr.*→ Pass the top-level folder of a git repository to `--repo`/s,
+    /\/usr.*→ Name the top-level folder of a git repository/s,
     1,
   ],
   [
