@@ -14,7 +14,7 @@ import {
 } from './decision-sections.ts';
 import { diffEntries, paginateDiffs, type ReportComments } from './diff-pages.ts';
 import { testFaultOf } from './executed.ts';
-import { lookAtSection } from './findings.ts';
+import { lookAtLines } from './findings.ts';
 import { counted, plusMinus } from './format.ts';
 import { choiceText, chosenText, evidenceText, lastPick } from './headline.ts';
 import { inertSentence, link, type ReportKind } from './markdown.ts';
@@ -65,7 +65,7 @@ function comparisonIn(kind: ReportKind, view: RunView, diffs: Diffs, frame: Comp
     ...frame.next,
     whyNotSection(view, MAX_SECTION.whyNot, frame.everyone),
     ...warningBlocks(view),
-    lookAtSection(view, MAX_SECTION.lookAt),
+    lookAtLines(view, MAX_SECTION.lookAt),
     pageLine(view),
     reasonsSection(view, MAX_SECTION.reasons, frame.everyone),
     contestantsSection(view, MAX_SECTION.contestants),

@@ -57,13 +57,19 @@ function firstOf(texts: readonly string[]): string {
   return more > 0 ? `${named}; and ${more} more` : named;
 }
 
-/** The same with the lines, for the comparison; empty if there is nothing to look at. */
-export function lookAtSection(view: RunView, maxLength: number): string {
+const LINES_SUMMARY = 'The lines to look at';
+
+/** The lines that these sentences are about, folded, for the comparison; empty if there are none. */
+export function lookAtLines(view: RunView, maxLength: number): string {
   const entries = candidatesInQuestion(view).flatMap((alias) => {
     const evidence = ofCandidate(view, alias);
-    return (evidence ? questionsOf(evidence) : []).map((one) => findingEntry(one, `**${alias}** `));
+    return (evidence ? questionsOf(evidence) : []).flatMap((finding) => {
+      const { text, lines } = findingParts(finding, `**${alias}** `);
+      return lines === null ? [] : [`${text}\n\n${lines.block}`];
+    });
   });
-  return section('Please look at', entries, maxLength);
+  const body = asManyPlaces(entries, maxLength - details(LINES_SUMMARY, '').length);
+  return body === '' ? '' : details(LINES_SUMMARY, body);
 }
 
 const SEVERITY_TEXTS = {
@@ -82,15 +88,20 @@ export const findingsSection = (view: RunView, alias: Alias, maxLength: number):
 };
 
 const section = (title: string, entries: readonly string[], maxLength: number): string =>
-  entries.length === 0
-    ? ''
-    : `#### ${title}\n\n${fill(entries, maxLength, {
-        separator: '\n\n',
-        more: (left) => `(${counted(left, 'more place')}, omitted for length)`,
-      })}`;
+  entries.length === 0 ? '' : `#### ${title}\n\n${asManyPlaces(entries, maxLength)}`;
+
+const asManyPlaces = (entries: readonly string[], maxLength: number): string =>
+  fill(entries, maxLength, {
+    separator: '\n\n',
+    more: (left) => `(${counted(left, 'more place')}, omitted for length)`,
+  });
+
+const findingParts = (finding: TamperingFinding, before: string) => ({
+  text: `${before}${inertSentence(sentenceOf(finding), MAX_FINDING)}`,
+  lines: finding.hunk === undefined ? null : fencedDiff(finding.hunk, MAX_FINDING_LINES),
+});
 
 function findingEntry(finding: TamperingFinding, before: string): string {
-  const text = `${before}${inertSentence(sentenceOf(finding), MAX_FINDING)}`;
-  const lines = finding.hunk === undefined ? null : fencedDiff(finding.hunk, MAX_FINDING_LINES);
+  const { text, lines } = findingParts(finding, before);
   return lines === null ? text : `${text}\n\n${details('The lines in question', lines.block)}`;
 }

@@ -49,7 +49,8 @@ test('the comparison and the pull request say what to look at in the winner, and
   const diffs = diffsOf(view);
   const body = comparison(view, diffs)[0].body;
   expect(body).toContain(`**Please look at** B: ${SENTENCE}.`);
-  expect(body).toContain('#### Please look at\n\n**B** test/list.test.ts:41');
+  expect(body.match(/Please look at/g)).toHaveLength(1);
+  expect(body).toContain('<summary>The lines to look at</summary>\n\n**B** test/list.test.ts:41');
   expect(body).toContain('+  expect(last([])).toBe(undefined);');
   expect(body).not.toContain('test/list.test.ts:50');
   expect(pullRequest(view, 'B', diffs).body).toContain(`Please look at B: ${SENTENCE}.`);
@@ -67,6 +68,22 @@ test('a person who must choose learns it of every candidate in question', () => 
   } as const;
   const view = { ...asking([CHANGED]), decision };
   expect(lookAtNotes(view)).toEqual([`Please look at B: ${SENTENCE}.`, `Please look at C: ${SENTENCE}.`]);
+});
+
+test('without lines there is nothing to unfold, and too many lines are counted', () => {
+  const { hunk: _none, ...bare } = CHANGED;
+  const bodyOf = (findings: readonly TamperingFinding[]) => {
+    const view = asking(findings);
+    return comparison(view, diffsOf(view))[0].body;
+  };
+  expect(bodyOf([bare])).toContain(`**Please look at** B: ${SENTENCE}.`);
+  expect(bodyOf([bare])).not.toContain('The lines to look at');
+  const long = Array.from({ length: 9 }, (_, i) => ({
+    ...CHANGED,
+    line: i + 1,
+    hunk: '+  x();\n'.repeat(150),
+  }));
+  expect(bodyOf(long)).toMatch(/\(\d more places, omitted for length\)\n\n<\/details>/);
 });
 
 test('many places are counted, and a run without questions says nothing', () => {
