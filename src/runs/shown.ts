@@ -35,12 +35,13 @@ export interface ShownWork {
   readonly spending: () => Promise<readonly (Omit<Spending, 'model'> & { readonly model: string | null })[]>;
 }
 
+type BlindRun = Pick<RunRecord, 'decision' | 'id' | 'origin' | 'state' | 'task'>;
 type ShownPorts = Pick<Store, 'callsOf' | 'candidates' | 'picks' | 'spendingOf' | 'steps'>;
 
 /** `names`: `shown` by who publishes a result that ends the run. */
 export async function shownWork(
   store: ShownPorts,
-  run: Pick<RunRecord, 'id' | 'state' | 'task'>,
+  run: BlindRun,
   names: 'as-the-run-says' | 'shown' = 'as-the-run-says',
 ): Promise<ShownWork> {
   const candidates = await store.candidates(run.id);
@@ -49,14 +50,22 @@ export async function shownWork(
 }
 
 /** Whether blind mode hides the contestants of a run now. */
-export async function areNamesHidden(
-  store: Pick<Store, 'picks'>,
-  { id, state, task }: Pick<RunRecord, 'id' | 'state' | 'task'>,
-): Promise<boolean> {
+export async function areNamesHidden(store: Pick<Store, 'picks'>, run: BlindRun): Promise<boolean> {
+  const { id, state, task } = run;
   const blind = task?.settings.blind;
-  const isPicked = blind === true && state === 'awaiting_pick' && (await store.picks(id)).length > 0;
-  return hidesNames({ blind, state, isPicked });
+  const leavesChoice = leavesChoiceToPerson(run);
+  const isPicked = blind === true && leavesChoice && (await store.picks(id)).length > 0;
+  return hidesNames({ blind, state, leavesChoice, isPicked });
 }
+
+/** Local runs end with an inconclusive result, too: nothing of theirs waits. */
+export const leavesChoiceToPerson = ({
+  origin,
+  state,
+  decision,
+}: Pick<RunRecord, 'origin' | 'state' | 'decision'>): boolean =>
+  state === 'awaiting_pick' ||
+  (state === 'published' && origin.kind === 'local' && decision?.kind === 'toss-up');
 
 const openWork = (store: ShownPorts, id: RunId, candidates: readonly Candidate[]): ShownWork => ({
   namesHidden: false,
@@ -89,7 +98,8 @@ function hiddenWork(store: ShownPorts, id: RunId, candidates: readonly Candidate
   };
 }
 
-const hiddenStep = ({ detail, ...step }: CoderStep, names: HiddenNames): CoderStep => ({
+/** Without the agent's own name of a call, whose form tells the agent. */
+const hiddenStep = ({ detail, call: _, ...step }: CoderStep, names: HiddenNames): CoderStep => ({
   ...step,
   text: withoutNames(step.text, names),
   ...(detail === undefined ? {} : { detail: withoutNames(detail, names) }),

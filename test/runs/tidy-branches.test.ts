@@ -10,8 +10,15 @@ beforeAll(() => {
 });
 afterAll(() => world.close());
 
+const TOSS_UP = {
+  kind: 'toss-up',
+  decidedBy: 'tie',
+  because: 'Nothing separates them.',
+  chance: 0.5,
+} as const;
+
 /** A repository with the branches A to D of a run whose winner is B. */
-async function repository({ over = true } = {}) {
+async function repository({ over = true, inconclusive = false } = {}) {
   const { path } = world.repository({ 'a.js': 'one\n' });
   const store = memoryStore();
   await store.createRun({ id: RUN, origin: { kind: 'local', path }, title: 'x', request: {}, at: 0 });
@@ -25,7 +32,8 @@ async function repository({ over = true } = {}) {
   }
   git(path, 'checkout', '-q', 'main');
   const { ranking, decision } = judged();
-  await store.updateRun(RUN, { ranking, ...(decision ? { decision } : {}) }, 1);
+  const found = inconclusive ? ({ ...TOSS_UP, alias: 'B', among: ['B', 'C'] } as const) : decision;
+  await store.updateRun(RUN, { ranking, ...(found ? { decision: found } : {}) }, 1);
   const way = ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const;
   for (const state of over ? way : way.slice(0, 3)) await store.transition(RUN, state, 'test', 1);
   const tidy = async (dry = false) => {
@@ -57,6 +65,20 @@ test('what a person picked stays in place of the winner', async () => {
     at: 2,
     key: 'k',
     shown: { aliases: ['A'], first: 'B', votes: {} },
+  });
+  expect(await tidy(true)).toEqual({ A: null, B: null, C: CHOSEN, D: null });
+});
+
+test('while nobody has picked after an inconclusive result, the candidates to choose from stay', async () => {
+  const { store, tidy } = await repository({ inconclusive: true });
+  const open = 'nobody has picked a candidate of its run yet';
+  expect(await tidy(true)).toEqual({ A: null, B: open, C: open, D: null });
+  await store.addPick(RUN, {
+    alias: 'C',
+    by: null,
+    at: 2,
+    key: 'k',
+    shown: { aliases: ['B', 'C'], first: 'B', votes: {} },
   });
   expect(await tidy(true)).toEqual({ A: null, B: null, C: CHOSEN, D: null });
 });

@@ -7,6 +7,7 @@ import { renderProgress } from '../../src/cli/render/progress.ts';
 import type { Candidate } from '../../src/core/model/index.ts';
 import { runDocument } from '../../src/core/reports/index.ts';
 import { diffsOf, viewOf, type World } from '../../src/runs/index.ts';
+import { shownWork } from '../../src/runs/shown.ts';
 import { openWeb, type WebApp } from '../../src/web/index.ts';
 import { atWork, shown } from '../commands/command-world.ts';
 import { RUN } from '../commands/dialogue-world.ts';
@@ -102,7 +103,7 @@ async function reports({ store, now }: Blind): Promise<void> {
   const step = { alias: 'A', at: now(), kind: 'says' } as const;
   await store.appendSteps(RUN, [
     { ...step, number: 1, text: 'I am zebra-coder on okapi-4.', detail: `model: ${MODEL}` },
-    { ...step, number: 2, text: 'I read the list.' },
+    { ...step, number: 2, text: 'I read the list.', call: 'zebra_01' },
   ]);
   for (const [spender, usd] of [
     ['A', 0.777],
@@ -205,6 +206,21 @@ describe('in blind mode', () => {
     expect(naming(await allThatIsRead(s))).toEqual(
       expect.arrayContaining([`/runs/${RUN}`, `/runs/${RUN}/steps/A`, `API /${RUN}`]),
     );
+  });
+
+  test('a local run whose result is inconclusive hides them until somebody has picked', async () => {
+    const s = apiWorld();
+    await shown(s, 'choice', blind);
+    const run = await s.store.run(RUN);
+    if (!run) throw new Error('There is no run.');
+    const local = { ...run, origin: { kind: 'local', path: '/work/tally' }, state: 'published' } as const;
+    expect(run.decision?.kind).toBe('toss-up');
+    expect((await shownWork(s.store, local)).namesHidden).toBe(true);
+    await s.store.addPick(RUN, {
+      ...{ alias: 'A', by: null, at: s.now(), key: 'k' },
+      shown: { aliases: ['A'], first: 'A', votes: {} },
+    });
+    expect((await shownWork(s.store, local)).namesHidden).toBe(false);
   });
 
   test('a winner is published with its name: nothing is left to pick', async () => {

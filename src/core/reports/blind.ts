@@ -6,18 +6,21 @@ import type { CandidateView, RunView } from './view.ts';
 /** For readers who see letters only; empty if nothing is hidden. */
 export const blindNote = ({ namesHidden, state }: Pick<RunView, 'namesHidden' | 'state'>): string =>
   namesHidden
-    ? `Blind mode: who wrote which candidate is hidden until ${state === 'awaiting_pick' ? 'somebody has picked' : 'somebody has picked or the run has ended'}.`
+    ? `Blind mode: who wrote which candidate is hidden until ${isOver(state) ? 'somebody has picked' : 'somebody has picked or the run has ended'}.`
     : '';
 
 /**
- * Whether readers see candidates by letter alone: in a blind run that is active, or waits for a person's pick. A pick
- * reveals the names, whatever comes of it.
+ * Whether readers see candidates by letter alone: in a blind run that is active, or waits for a person's pick. A local
+ * run with an inconclusive result is over and waits nevertheless: its branches are there to choose from. A pick reveals
+ * the names, whatever comes of it.
  */
 export const hidesNames = (run: {
   readonly blind: boolean | undefined;
   readonly state: RunState;
+  /** Whether its result leaves the choice to a person, on GitHub or locally. */
+  readonly leavesChoice: boolean;
   readonly isPicked: boolean;
-}): boolean => run.blind === true && (!isOver(run.state) || (run.state === 'awaiting_pick' && !run.isPicked));
+}): boolean => run.blind === true && (!isOver(run.state) || (run.leavesChoice && !run.isPicked));
 
 /** Names that must not appear in texts about a run's candidates. */
 export interface HiddenNames {
@@ -66,7 +69,11 @@ export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
   return {
     ...rest,
     namesHidden: true,
-    evidence: view.evidence.map(({ family: __, ...evidence }) => evidence),
+    evidence: view.evidence.map(({ family: __, gates, ...evidence }) => ({
+      ...evidence,
+      // A gate repeats what an agent printed last.
+      gates: gates.map((gate) => ({ ...gate, because: withoutNames(gate.because, names) })),
+    })),
     ...(debate ? { debate: withoutModels(debate, (text) => text) } : {}),
     ...(judgement ? { judgement: withoutModels(judgement, (text) => withoutNames(text, names)) } : {}),
     ...(review ? { review: withoutModels(review, (text) => withoutNames(text, names)) } : {}),

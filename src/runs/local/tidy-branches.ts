@@ -1,4 +1,4 @@
-import { type Candidate, isOver } from '../../core/model/index.ts';
+import { type Alias, type Candidate, isOver } from '../../core/model/index.ts';
 import { pickOf } from '../../core/ranking/index.ts';
 import type { LocalBranch, RunRecord } from '../../ports/index.ts';
 import type { World } from '../context.ts';
@@ -35,7 +35,7 @@ export async function tidyBranches(
         ? 'its run is not in this database'
         : whyKept(branch, run, {
             candidate: (await store.candidates(id)).find((one) => one.alias === alias),
-            isChosen: (await chosenIn(store, run)) === alias,
+            choice: await choiceOf(store, run, alias),
           });
     if (kept === null && !dry) await workspaces.deleteBranch(top, branch);
     tidied.push({ branch: branch.name, kept });
@@ -43,19 +43,30 @@ export async function tidyBranches(
   return tidied;
 }
 
-async function chosenIn(store: World['store'], run: RunRecord): Promise<string | null> {
+/** What a person's choice, made or still open, says about a candidate. */
+async function choiceOf(
+  store: World['store'],
+  run: RunRecord,
+  alias: Alias,
+): Promise<'made' | 'open' | null> {
   const pick = (await standingPicks(store, run.id)).at(-1);
-  return pick === undefined ? pickOf(run.decision) : pick.alias;
+  if (!pick && run.decision?.kind === 'toss-up') return run.decision.among.includes(alias) ? 'open' : null;
+  return (pick ? pick.alias : pickOf(run.decision)) === alias ? 'made' : null;
 }
+
+const KEPT_FOR_CHOICE = {
+  made: 'it was chosen and is not merged',
+  open: 'nobody has picked a candidate of its run yet',
+} as const;
 
 function whyKept(
   { isCheckedOut, isMerged, tree }: LocalBranch,
   { state }: RunRecord,
-  of: { readonly candidate: Candidate | undefined; readonly isChosen: boolean },
+  of: { readonly candidate: Candidate | undefined; readonly choice: keyof typeof KEPT_FOR_CHOICE | null },
 ): string | null {
   if (!isOver(state)) return 'its run has not ended';
   if (isCheckedOut) return 'it is checked out';
   if (isMerged) return null;
   if (of.candidate?.patch?.tree !== tree) return 'its files are not those that Runoff committed';
-  return of.isChosen ? 'it was chosen and is not merged' : null;
+  return of.choice && KEPT_FOR_CHOICE[of.choice];
 }

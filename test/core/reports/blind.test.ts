@@ -3,23 +3,29 @@ import type { RunState } from '../../../src/core/model/index.ts';
 import { hiddenNames, hidesNames, withoutNames } from '../../../src/core/reports/index.ts';
 
 describe('names of contestants', () => {
-  test.each<[RunState, boolean, boolean]>([
-    ['queued', false, true],
-    ['briefed', false, true],
-    ['judged', false, true],
-    ['awaiting_pick', false, true],
-    ['awaiting_pick', true, false],
-    ['published', false, false],
-    ['merged', true, false],
-    ['closed', false, false],
-    ['failed', false, false],
-    ['cancelled', false, false],
-  ])('in a blind run that is %s (picked: %s) are hidden: %s', (state, isPicked, hidden) => {
-    expect(hidesNames({ blind: true, state, isPicked })).toBe(hidden);
-    expect(hidesNames({ blind: false, state, isPicked })).toBe(false);
-    // Stored before there was such a setting.
-    expect(hidesNames({ blind: undefined, state, isPicked })).toBe(false);
-  });
+  test.each<[RunState, boolean, boolean, boolean]>([
+    ['queued', false, false, true],
+    ['briefed', false, false, true],
+    ['judged', false, false, true],
+    ['awaiting_pick', true, false, true],
+    ['awaiting_pick', true, true, false],
+    ['published', false, false, false],
+    // A local run with an inconclusive result.
+    ['published', true, false, true],
+    ['published', true, true, false],
+    ['merged', false, true, false],
+    ['closed', false, false, false],
+    ['failed', false, false, false],
+    ['cancelled', false, false, false],
+  ])(
+    'in a blind run that is %s (choice left: %s, picked: %s) are hidden: %s',
+    (state, leavesChoice, isPicked, hidden) => {
+      expect(hidesNames({ blind: true, state, leavesChoice, isPicked })).toBe(hidden);
+      expect(hidesNames({ blind: false, state, leavesChoice, isPicked })).toBe(false);
+      // Stored before there was such a setting.
+      expect(hidesNames({ blind: undefined, state, leavesChoice, isPicked })).toBe(false);
+    },
+  );
 
   const names = hiddenNames([
     { agent: 'claude-code', model: 'openrouter/acme/heron', prompt: 'careful' },
