@@ -5,7 +5,7 @@ import { shown } from './render/index.ts';
 /** Digits of a commit's hash that people compare. */
 const SHORT = 12;
 
-/** `runoff --version`: what somebody needs to know who is told of a problem. */
+/** `runoff --version`: what somebody to whom a problem is reported needs to know. */
 export async function showVersion(
   shell: Pick<Shell, 'agents' | 'commit' | 'screen' | 'version'>,
 ): Promise<void> {

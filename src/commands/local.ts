@@ -26,7 +26,8 @@ interface AppliedCommand extends Pick<PageCommand, 'about' | 'text'> {
 
 /**
  * Commands to local runs from the pages of this machine's own user: what `runoff pick`, `cancel`, `answer`, `approve`
- * and `revise` do, and a debate of a plan that waits for approval. Each is applied before the request is answered. The engine must have been launched.
+ * and `revise` do, and a debate of a plan that waits for approval. Each is applied before the request is answered.
+ * The engine must have been launched.
  */
 export function openLocalCommands(world: LocalPorts): PageCommands {
   const applied = openBoundedMap<AppliedCommand>(MAX_OUTCOMES);

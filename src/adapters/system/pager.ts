@@ -7,8 +7,9 @@ export function pagerOf(env: Readonly<Record<string, string | undefined>>): stri
 }
 
 /**
- * Shows a finished text in a pager and waits until the reader leaves it. `less` keeps colours, wraps nothing away, and
- * ends at once if the text fits the screen, as git has it. False if the pager could not be started: nothing was shown.
+ * Shows a finished text in a pager and waits until the reader leaves it. Unless LESS is set, `less` gets git's options: it
+ * keeps colours, exits at once if the text fits the screen, and leaves the text there. False if the pager could not be
+ * started: nothing was shown.
  */
 export function showInPager(
   command: string,

@@ -89,7 +89,7 @@ function howSure(view: RunView, alias: Alias): string {
   return `**How sure:** ${sure}, ${among}. ${evidenceText(view)}`;
 }
 
-/** Maximum UTF-16 units of what to look at, and of the list of changed files. */
+/** Maximum UTF-16 units of what to look at. */
 const MAX_LOOK = 8_000;
 
 /** Files whose effects tests cannot detect, doubts, and otherwise where most of the change is. */

@@ -145,7 +145,7 @@ function newTestsText(view: RunView, alias: Alias, evidence: Evidence | undefine
   return texts.join(', ') || '–';
 }
 
-/** Read without colour. */
+/** With a mark that can be read without colour. */
 const markedCount = (passed: number, total: number): string =>
   `${passed === total ? '✓' : '✗'} ${passed}/${total}`;
 

@@ -91,7 +91,7 @@ export async function admit(
   return 'go';
 }
 
-/** Messages of this time show how a repository writes titles. Our default. */
+/** Period whose commit messages show how a repository writes titles. Our default. */
 const TITLE_HISTORY_MS = 365 * 24 * 3_600_000;
 
 /** Titles are a courtesy: a history that cannot be read stops no run. */

@@ -170,15 +170,15 @@ const leftOutText = (steps: number): string =>
 /** Lines of output stay lines. */
 const betweenPieces = (kind: CoderStep['kind']): string => (kind === 'output' ? '\n' : '');
 
-/** UTF-16 units of earlier steps that a piece is looked at with: more than the longest secret that has a pattern. */
+/** Maximum UTF-16 units of earlier steps that are redacted with a piece: more than the longest secret with a pattern. */
 const MAX_BEFORE = 8_000;
 
 const writtenBefore = ({ before = '', text, detail = text, kind }: NewStep): string =>
   `${before}${detail}${betweenPieces(kind)}`.slice(-MAX_BEFORE);
 
 /**
- * A piece without secrets, also those that began in an earlier step: a key of many lines is one only together with its
- * first. All of what is returned is part of the text that was redacted whole.
+ * A piece without secrets, also those that began in an earlier step: a key of several lines is recognised only together
+ * with its first line. Everything that is returned is part of the text that was redacted as a whole.
  */
 function redactedAfter(redact: Redact, before: string, text: string): string {
   const [earlier, whole] = [redact(before), redact(before + text)];

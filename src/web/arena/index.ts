@@ -10,7 +10,7 @@ import { contestAddress, contestList, contestPage } from './contest-pages.ts';
 import { type ContestPages, openContestPages } from './contests.ts';
 import { reportPage } from './report-page.ts';
 
-/** Who sees contests, with the name of a contest where a path has one. */
+/** Answers somebody who may see contests. `name`: of a contest; empty where the path has none. */
 type Handler = (c: WebContext, viewer: Viewer, name: string) => Promise<Response>;
 
 const STYLES = ['run.css', 'arena.css'];
@@ -142,7 +142,7 @@ const sendIncomplete = (c: WebContext): Promise<Response> =>
     'The form is not complete. Go back, load the page again, and vote.',
   );
 
-/** What is wrong with a contest is for its operators to read and mend. */
+/** What is wrong with a contest is for its operators to read and fix. */
 async function sendContestFault(c: WebContext, thrown: unknown): Promise<Response> {
   const { code, message } = asFault(thrown);
   switch (code) {

@@ -129,8 +129,8 @@ async function repositoriesToChoose({ access }: WebParts, person: Person): Promi
 }
 
 /**
- * Only repositories that the person may see are found, whatever the form says: what they may not see is as what does not
- * exist (decision 127). Whether they may write is asked when the token is made.
+ * Only repositories that the person may see are found, whatever the form says: one that they may not see is treated as one
+ * that does not exist (decision 127). Whether they may write is asked when the token is made.
  */
 async function chosenRepositories(
   { access }: WebParts,
