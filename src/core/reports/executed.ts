@@ -4,6 +4,7 @@ import { failedGate } from '../ranking/index.ts';
 import { counted, GATE_FAILURE_LABELS } from './format.ts';
 import { differingInputs, matrixOf } from './test-matrix.ts';
 import type { RunView } from './view.ts';
+import { visibleCode } from './visible.ts';
 
 /** Results of one candidate on the new tests of a run that it did not write. */
 export interface NewTests {
@@ -82,7 +83,10 @@ export interface TellingInput {
   readonly results: readonly { readonly alias: Alias; readonly result: string }[];
 }
 
-/** The shortest of the first inputs with different results for these candidates, known for all; null for none. */
+/**
+ * Of the inputs with different results for these candidates, known for all of them, the one that is easiest to read;
+ * null for none.
+ */
 export function tellingInput(view: RunView, aliases: readonly Alias[]): TellingInput | null {
   const { columns, rows } = differingInputs(view, view.testTable ?? null);
   const fitting = rows.flatMap(({ input, results }): TellingInput[] => {
@@ -95,16 +99,49 @@ export function tellingInput(view: RunView, aliases: readonly Alias[]): TellingI
       ? [{ input, results: those }]
       : [];
   });
-  const [best] = fitting
-    .slice(0, MAX_INPUTS_COMPARED)
-    .toSorted((one, other) => shownLength(one) - shownLength(other));
-  return best ?? null;
+  return mostReadable(fitting);
 }
 
 /** The first ones are the most informative. */
-const MAX_INPUTS_COMPARED = 10;
-const shownLength = ({ input, results }: TellingInput): number =>
-  input.length + results.reduce((sum, { result }) => sum + result.length, 0);
+const MOST_INFORMATIVE = 10;
+/** Maximum UTF-16 units of an input and of a result that are read at a glance, and with some patience. */
+const READ_LENGTHS = [60, 160] as const;
+/** `parseCents("1.237")`, `Money.of(1).times(2)`. */
+const ORDINARY_CALL = /^[\p{L}_$][\p{L}\p{N}_$.]*\(.*\)$/su;
+/** A backslash and what it escapes: quotes, blanks and backslashes are ordinary, all else stands for a hidden character. */
+const ESCAPED_CHARACTER = /\\(.)/gsu;
+const ORDINARY_ESCAPES: ReadonlySet<string> = new Set(['\\', '"', "'", '`', '/', 'n', 'r', 't']);
+
+/**
+ * The input that people read most easily; null for none. An ordinary character beats control and invisible ones, a
+ * call beats other probes, short beats long; then one of the most informative, which come first, and the shortest.
+ */
+export function mostReadable(inputs: readonly TellingInput[]): TellingInput | null {
+  const [best] = inputs
+    .map((input, place) => ({ input, effort: effortOf(input, place) }))
+    .toSorted((one, other) => {
+      const at = one.effort.findIndex((effort, index) => effort !== other.effort[index]);
+      return at === -1 ? 0 : (one.effort[at] ?? 0) - (other.effort[at] ?? 0);
+    });
+  return best?.input ?? null;
+}
+
+/** What makes an input hard to read, the worst first; 0: nothing. */
+function effortOf({ input, results }: TellingInput, place: number): readonly number[] {
+  const texts = [input, ...results.map(({ result }) => result)];
+  const longest = Math.max(...texts.map((text) => text.length));
+  return [
+    texts.some(hasHidden) ? 1 : 0,
+    ORDINARY_CALL.test(input) ? 0 : 1,
+    READ_LENGTHS.filter((length) => longest > length).length,
+    place < MOST_INFORMATIVE ? 0 : 1,
+    texts.reduce((sum, { length }) => sum + length, 0),
+  ];
+}
+
+const hasHidden = (text: string): boolean =>
+  visibleCode(text) !== text.replaceAll('\r\n', '\n') ||
+  [...text.matchAll(ESCAPED_CHARACTER)].some(([, escaped = '']) => !ORDINARY_ESCAPES.has(escaped));
 
 /** A test on which candidates differ. */
 export interface TellingTest {
