@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import {
   BODY_LIMIT,
@@ -30,6 +31,13 @@ const frameOf = (body: string): string =>
     .join('\n');
 
 describe('the comparison', () => {
+  test('is in the README as it is written, up to what is folded', async () => {
+    const [shown = ''] = comparison(judged(), diffsOf(judged()))[0].body.split('<details>');
+    const sample = shown.split('\n').slice(2).join('\n').trimEnd();
+    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+    expect(readme).toContain(sample.replace(/^.*$/gm, (line) => `> ${line}`.trimEnd()));
+  });
+
   test('has verdict, table, reasons and evidence on one screen, then brief and losing diffs in collapsed sections', () => {
     expect(comparison(judged(), diffsOf(judged()))[0].body).toMatchInlineSnapshot(`
       "<!-- runoff:comparison:r7k2m9q4xa -->
