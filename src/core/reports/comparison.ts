@@ -16,7 +16,7 @@ import { diffEntries, paginateDiffs, type ReportComments } from './diff-pages.ts
 import { testFaultOf } from './executed.ts';
 import { lookAtLines } from './findings.ts';
 import { counted, plusMinus } from './format.ts';
-import { choiceText, chosenText, evidenceText, lastPick } from './headline.ts';
+import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate } from './headline.ts';
 import { inertSentence, link, type ReportKind } from './markdown.ts';
 import { rankingSection } from './ranking-table.ts';
 import { briefSection, debateSection, judgesSection, reviewFold } from './sections.ts';
@@ -118,8 +118,11 @@ function pickHead(view: RunView): string {
 
 function pickInstructions(view: RunView): readonly string[] {
   const first = pickable(view)[0] ?? 'A';
+  const left = onlyCandidate(view);
   return [
-    '**Which candidate should become the draft pull request?**',
+    left === null
+      ? '**Which candidate should become the draft pull request?**'
+      : `**Should ${left} become the draft pull request?**`,
     pickOptions(view)
       .map((alias) => `- [ ] ${alias === null ? NONE_OF_THEM : optionText(view, alias)}`)
       .join('\n'),

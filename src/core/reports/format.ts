@@ -211,7 +211,8 @@ export const tokensText = (usage: Pick<Usage, 'tokensIn' | 'tokensOut'> | null):
 export function decisionLabel(decision: Picked): string {
   const by = SEPARATOR_LABELS[decision.decidedBy];
   if (decision.kind === 'winner') return `${decision.confidence.toUpperCase()}, decided by ${by}`;
-  const among = decision.among.length > 1 ? ` between ${decision.among.join(', ')}` : '';
+  if (decision.among.length < 2) return `TOSS-UP: please decide; ranked first by ${by}`;
+  const among = ` between ${decision.among.join(', ')}`;
   return decision.decidedBy === 'tie'
     ? `TOSS-UP${among}, which are tied: please choose`
     : `TOSS-UP${among}: please choose; ranked first by ${by}`;

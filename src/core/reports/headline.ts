@@ -1,5 +1,5 @@
 import type { Alias } from '../model/index.ts';
-import { chosenOf, leftToPerson } from '../ranking/index.ts';
+import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
 import { strengthOf, type TellingInput, tellingInput, testFaultOf } from './executed.ts';
 import { counted, plusMinus, SEPARATOR_LABELS } from './format.ts';
 import { MARKDOWN, type Markup, personFirst, personIn } from './markup.ts';
@@ -66,16 +66,22 @@ function faultsOfOthers(view: RunView, alias: Alias, to: Markup): string {
 }
 
 /** What decided without execution, and why a pick is not clear. */
-function doubtText({ decision }: RunView, to: Markup): string {
+function doubtText(view: RunView, to: Markup): string {
+  const { decision } = view;
   if (!decision || decision.kind === 'none') return '';
-  const { decidedBy, caps = [] } = decision;
+  const { decidedBy } = decision;
   const verb = decision.kind === 'winner' ? 'Decided' : 'Ranked first';
   const by = NOT_SHOWN_BY_TESTS.has(decidedBy) ? ` ${verb} by ${SEPARATOR_LABELS[decidedBy]}.` : '';
-  const [lowest] = caps.toSorted((one, other) => one.most - other.most);
+  return `${by}${capText(view, to)}`;
+}
+
+function capText({ decision }: RunView, to: Markup): string {
+  if (!decision || decision.kind === 'none') return '';
+  const [lowest] = (decision.caps ?? []).toSorted((one, other) => one.most - other.most);
   const isSure = decision.kind === 'winner' && decision.confidence === 'clear';
-  const why =
-    lowest && !isSure ? ` Not clear, because: ${to.sentence(lowerFirst(lowest.because), MAX_BECAUSE)}` : '';
-  return `${by}${why}`;
+  return lowest && !isSure
+    ? ` Not clear, because: ${to.sentence(lowerFirst(lowest.because), MAX_BECAUSE)}`
+    : '';
 }
 
 /** What the counts of tests in a headline do not show. */
@@ -98,13 +104,18 @@ const MAX_IN_HEADING = 60;
 /** The same in a list. */
 const MAX_IN_LIST = 200;
 
-/** What a person chooses between, as a heading and the blocks below it: the difference comes first. */
+/**
+ * What a person decides, as a heading and the blocks below it: between candidates, whose difference comes first, or
+ * whether the only one in question is good enough.
+ */
 export function choiceText(
   view: RunView,
   to: Markup = MARKDOWN,
 ): { readonly title: string; readonly blocks: readonly string[] } {
   const { decision } = view;
   if (decision?.kind !== 'toss-up') return { title: 'Please choose', blocks: [] };
+  const left = onlyCandidate(view);
+  if (left !== null) return onlyCandidateText(view, left, to);
   if (leftToPerson(decision)) {
     return {
       title: 'Please choose: your settings leave the choice to you',
@@ -113,6 +124,7 @@ export function choiceText(
       ],
     };
   }
+  if (decision.among.length === 1) return onlyCandidateText(view, decision.alias, to);
   const telling = tellingInput(view, decision.among);
   const names = decision.among.map((alias) => `**${alias}**`);
   if (telling) return differenceText(telling, view, to);
@@ -127,6 +139,25 @@ export function choiceText(
       sizesText(view, decision.among, to),
     ].filter((block) => block !== ''),
   };
+}
+
+/** The one candidate that can still be picked; null if there are several, or none. */
+export function onlyCandidate(view: Pick<RunView, 'ranking' | 'candidates'>): Alias | null {
+  const [first = null, ...others] = pickable(view);
+  return others.length === 0 ? first : null;
+}
+
+/** Nothing comes close to this candidate, so that a person decides whether it is good enough. */
+function onlyCandidateText(view: RunView, alias: Alias, to: Markup) {
+  const name = to.own(`**${alias}**`);
+  const isLocal = view.origin.kind === 'local';
+  const title =
+    onlyCandidate(view) === null
+      ? `Is **${alias}** good enough ${isLocal ? 'for you' : 'for a pull request'}?`
+      : `One candidate is left, **${alias}**: ${isLocal ? 'do you want it?' : 'open a pull request for it?'}`;
+  const why = leftToPerson(view.decision) ? [to.own('Your settings leave the decision to you.')] : [];
+  const facts = `${name} ${strengthOf(view, alias)}${faultsOfOthers(view, alias, to)}.${capText(view, to)}`;
+  return { title: to.own(title), blocks: [facts, ...why] };
 }
 
 function differenceText(telling: TellingInput, view: RunView, to: Markup) {

@@ -5,7 +5,7 @@ import { activityLabel } from './activity.ts';
 import { blindNote } from './blind.ts';
 import { noPatchAtAll, restartText, unopenedText, votesLine } from './decision-sections.ts';
 import { branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
-import { choiceText, chosenText, evidenceText, lastPick, pickedBy } from './headline.ts';
+import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate, pickedBy } from './headline.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import { waitingText } from './replies.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
@@ -61,6 +61,8 @@ function ending(view: RunView, to: Markup): string {
     return `candidate ${chosen} won, but GitHub refused its pull request`;
   }
   if (state === 'published' && decision?.kind === 'none' && chosen === null) return 'no candidate passed';
+  if (state === 'awaiting_pick' && onlyCandidate(view) !== null)
+    return 'please decide on the candidate that is left';
   return state in ENDINGS ? ENDINGS[state as keyof typeof ENDINGS] : state;
 }
 

@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { checkboxEdit, pickComment, pickOptions, type RunView } from '../../../src/core/reports/index.ts';
-import { diffsOf, judged, MONA, nobody, published, TOSS_UP, VOTES, waiting } from './sample.ts';
+import { decisionLabel } from '../../../src/core/reports/format.ts';
+import {
+  checkboxEdit,
+  choiceText,
+  pickComment,
+  pickOptions,
+  type RunView,
+  statusComment,
+} from '../../../src/core/reports/index.ts';
+import { diffsOf, judged, local, MONA, nobody, published, TOSS_UP, VOTES, waiting } from './sample.ts';
 
 const first = (view: RunView): string => pickComment(view, diffsOf(view))[0].body;
 const top = (view: RunView): string => first(view).split('#### ')[0] ?? '';
@@ -43,6 +51,31 @@ describe('when a person must pick', () => {
     expect(top(view)).toContain('### Please choose: your settings leave the choice to you');
     expect(top(view)).toContain('3 votes: **C** 2 (`ada`, `bob`); **B** 1 (`mona`).');
     expect(top(view)).toContain('| **ranked first by evidence** |');
+  });
+
+  test('if one candidate is left, people decide whether they want it, and choose nothing', () => {
+    const ranking = judged().ranking.map((one) => ({ ...one, survivor: one.alias === 'B' }));
+    const single = { ...TOSS_UP, among: ['B'] } as const;
+    const body = top(waiting({ ranking, decision: single }));
+    expect(body).toContain(
+      '### One candidate is left, **B**: open a pull request for it?\n\n**B** passes all 412 existing tests and both new ones;',
+    );
+    expect(body).toContain(
+      '**Should B become the draft pull request?**\n\n- [ ] **B**: +13 −3 in 2 files\n- [ ] None',
+    );
+    expect(body).not.toMatch(/please choose|which do you want|Which candidate/i);
+    expect(top(waiting({ ranking, decision: { ...single, chance: 0.9 } }))).toContain(
+      'Your settings leave the decision to you.',
+    );
+    const here = choiceText(local({ ranking, decision: single }));
+    expect(here.title).toBe('One candidate is left, **B**: do you want it?');
+    const status = statusComment(waiting({ ranking, decision: single })).body;
+    expect(status).toContain('### Runoff: please decide on the candidate that is left · ');
+    expect(status).toContain('One candidate is left, **B**: open a pull request for it?');
+    expect(top(waiting({ decision: single }))).toContain(
+      '### Is **B** good enough for a pull request?\n\n**B** passes',
+    );
+    expect(decisionLabel(single)).toBe('TOSS-UP: please decide; ranked first by agreement');
   });
 
   test('the comparison offers no candidate that failed a gate or left no patch', () => {
