@@ -83,7 +83,7 @@ describe('an executor that is lost while three candidates work', () => {
         what: 'An executor, permanently, during three active candidates.',
         held: 'Another executor notices the missing heartbeat and takes over; no finished step is repeated.',
       });
-      const heartbeat = { everyMs: 200, staleMs: 3_000 };
+      const heartbeat = { everyMs: 200, staleMs: 8_000 };
       const first = start('box-1', { heartbeat, hold: ['turn 2'] });
       await first.until(ready('box-1'));
       first.tell({ do: 'start', id: 'r1' });
@@ -109,7 +109,7 @@ describe('an executor that is lost while three candidates work', () => {
         what: 'A process is frozen until others have taken over its work, and then resumes.',
         held: 'It writes nothing and calls no model, its results are discarded, and it exits.',
       });
-      const heartbeat = { everyMs: 200, staleMs: 2_000 };
+      const heartbeat = { everyMs: 200, staleMs: 8_000 };
       const acts = { heartbeat, acts: ['turn 2'] };
       const first = start('box-1', { ...acts, dwell: ['turn 2'] });
       await first.until(ready('box-1'));
