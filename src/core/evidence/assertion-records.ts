@@ -24,6 +24,10 @@ export interface AssertionRecords {
   readonly used: readonly { readonly library: string; readonly file: string }[];
   /** Main programs of processes that compared all functions once more when they ended. */
   readonly ended: readonly string[];
+  /** Functions of assertion libraries that installed packages replaced on their own; absent for none. */
+  readonly wrote?: readonly Pick<ChangedFunction, 'name' | 'text'>[];
+  /** Kinds of records that are not complete, or `all`; absent for none. */
+  readonly capped?: readonly string[];
 }
 
 const recordText = z.string().max(2_000);
@@ -37,12 +41,31 @@ const Changed = z.tuple([
 const Source = z.tuple([z.literal('source'), recordText, recordText]);
 const Used = z.tuple([z.literal('used'), recordText, recordText]);
 const Ended = z.tuple([z.literal('ended'), recordText]);
+const Wrote = z.tuple([z.literal('wrote'), recordText, recordText]);
+const Capped = z.tuple([z.literal('capped'), recordText]);
+const AnyRecord = z.union([Changed, Source, Used, Ended, Wrote, Capped]);
 /** Maximum lines that are read: each process writes a few hundred at most. */
 const MAX_RECORD_LINES = 20_000;
 
-/** Reads lines of JSON, which code of a candidate may have written, too. Unreadable lines are left out. */
+/** Nothing could be read, or not all of it. */
+const INCOMPLETE = 'all';
+export const UNREADABLE_RECORDS: AssertionRecords = {
+  changed: [],
+  sources: [],
+  used: [],
+  ended: [],
+  capped: [INCOMPLETE],
+};
+
+/**
+ * Reads lines of JSON, which code of a candidate may have written, too. Unreadable lines are left out, and then the
+ * records are not complete.
+ */
 export function readAssertionRecords(lines: string): AssertionRecords {
-  const values = lines.split('\n', MAX_RECORD_LINES).map(parsedRecord);
+  const written = lines.split('\n').filter((line) => line.trim() !== '');
+  const values = [...new Set(written.slice(0, MAX_RECORD_LINES))].map(parsedRecord);
+  const isComplete =
+    written.length <= MAX_RECORD_LINES && values.every((value) => AnyRecord.safeParse(value).success);
   const all = <T>(schema: z.ZodType<T>): readonly T[] =>
     values.flatMap((value) => {
       const read = schema.safeParse(value);
@@ -54,6 +77,8 @@ export function readAssertionRecords(lines: string): AssertionRecords {
       sources: all(Source).map(([, library, hash]) => `${library} ${hash}`),
       used: all(Used).map(([, library, file]) => ({ library, file })),
       ended: all(Ended).map(([, program]) => program),
+      wrote: all(Wrote).map(([, name, by]) => ({ name, text: by })),
+      capped: [...all(Capped).map(([, kind]) => kind), ...(isComplete ? [] : [INCOMPLETE])],
     },
   ]);
 }
@@ -68,6 +93,20 @@ function parsedRecord(line: string): unknown {
 
 /** Records of several commands of one run, each once. */
 export const mergeAssertionRecords = (all: readonly AssertionRecords[]): AssertionRecords => ({
+  ...present(
+    'wrote',
+    onceEach(
+      all.flatMap(({ wrote = [] }) => wrote),
+      keyOfWritten,
+    ),
+  ),
+  ...present(
+    'capped',
+    onceEach(
+      all.flatMap(({ capped = [] }) => capped),
+      (kind) => kind,
+    ),
+  ),
   changed: onceEach(
     all.flatMap(({ changed }) => changed),
     ({ name }) => name,
@@ -86,29 +125,66 @@ export const mergeAssertionRecords = (all: readonly AssertionRecords[]): Asserti
   ),
 });
 
+const present = <Key extends string, T>(
+  key: Key,
+  list: readonly T[],
+): { readonly [K in Key]?: readonly T[] } =>
+  list.length === 0 ? {} : ({ [key]: list } as { readonly [K in Key]: readonly T[] });
+
+const keyOfWritten = ({ name, text }: Pick<ChangedFunction, 'name' | 'text'>): string =>
+  JSON.stringify([name, text]);
+
 const onceEach = <T>(all: readonly T[], keyOf: (one: T) => string): readonly T[] =>
   [...new Map(all.map((one) => [keyOf(one), one] as const).reverse()).values()].reverse();
 
 /** What a candidate's run shows about assertions that the base's run does not. */
 export interface AssertionChange {
-  readonly kind: 'changed' | 'source' | 'unused' | 'not-compared';
+  readonly kind: 'changed' | 'rewritten' | 'source' | 'unused' | 'not-compared' | 'unrecorded';
   /** The function, the library, or the program. */
   readonly name: string;
   readonly function?: ChangedFunction;
+  /** The records that it rests on are not complete: it is a question at most. */
+  readonly unsure?: true;
 }
+
+/** Whether a run shows that anything was locked. */
+export const showsLock = (records: AssertionRecords | undefined): records is AssertionRecords =>
+  records !== undefined &&
+  records.changed.length + records.sources.length + records.used.length + records.ended.length > 0;
+
+const lacks = ({ capped = [] }: AssertionRecords, kind: string): boolean =>
+  capped.includes(kind) || capped.includes(INCOMPLETE);
 
 /**
  * Compares a candidate's run of the base's tests with that of the base. `sameResults`: no test that passes on the base
- * fails in it, so that the same assertions must have been called.
+ * fails in it, so that the same assertions must have been called. What is missing where records are not complete says
+ * nothing for sure.
  */
 export function assertionChanges(
   base: AssertionRecords,
   own: AssertionRecords,
   sameResults: boolean,
 ): readonly AssertionChange[] {
+  if (!showsLock(own)) return showsLock(base) ? [{ kind: 'unrecorded', name: '', unsure: true }] : [];
   const known = new Set(base.changed.map(({ name }) => name));
   const changed = own.changed.flatMap((one): AssertionChange[] =>
-    known.has(one.name) ? [] : [{ kind: 'changed', name: one.name, function: one }],
+    known.has(one.name)
+      ? []
+      : [{ kind: 'changed', name: one.name, function: one, ...unsureIf(lacks(base, 'changed')) }],
+  );
+  // Plug-ins of the base are the same function of the same name.
+  const written = new Set((base.wrote ?? []).map(keyOfWritten));
+  const rewritten = (own.wrote ?? []).flatMap((one): AssertionChange[] =>
+    written.has(keyOfWritten(one))
+      ? []
+      : [
+          {
+            kind: 'rewritten',
+            name: one.name,
+            function: { ...one, places: [], locked: false },
+            ...unsureIf(lacks(base, 'wrote')),
+          },
+        ],
   );
   const [before, now] = [usedByTests(base), usedByTests(own)];
   const unused = sameResults ? [...before].filter((library) => !now.has(library)) : [];
@@ -119,11 +195,16 @@ export function assertionChanges(
   );
   return [
     ...changed,
-    ...[...new Set(sources.map(libraryOf))].map((name): AssertionChange => ({ kind: 'source', name })),
-    ...unused.map((name): AssertionChange => ({ kind: 'unused', name })),
+    ...onceEach(rewritten, ({ name }) => name),
+    ...[...new Set(sources.map(libraryOf))].map(
+      (name): AssertionChange => ({ kind: 'source', name, ...unsureIf(lacks(base, 'source')) }),
+    ),
+    ...unused.map((name): AssertionChange => ({ kind: 'unused', name, ...unsureIf(lacks(own, 'used')) })),
     ...silent.map((name): AssertionChange => ({ kind: 'not-compared', name })),
   ];
 }
+
+const unsureIf = (is: boolean): { readonly unsure?: true } => (is ? { unsure: true } : {});
 
 /** Production code may stop asserting. */
 const usedByTests = ({ used }: AssertionRecords): ReadonlySet<string> =>
@@ -146,8 +227,8 @@ const MAX_ASSERTION_FINDINGS = 20;
 
 /**
  * The findings of the gate `untampered` for these changes, with the lines of the patch that cause them, if they can be
- * told. A replaced function of an assertion library is a gate; another replaced function is one if the patch contains
- * what replaces it.
+ * told. A replaced function of an assertion library is a gate; another replaced function, and one that an installed
+ * package replaces, is one if the patch contains what replaces it.
  */
 export function assertionFindings(
   changes: readonly AssertionChange[],
@@ -157,10 +238,11 @@ export function assertionFindings(
     const found = change.function ? replacingLines(change.function, patch) : null;
     const path = found?.path ?? patch.production[0]?.path ?? patch.files[0]?.path ?? '';
     const isGate =
-      change.kind === 'unused' ||
-      change.kind === 'source' ||
-      change.function?.locked === true ||
-      found !== null;
+      !change.unsure &&
+      (change.kind === 'unused' ||
+        change.kind === 'source' ||
+        change.function?.locked === true ||
+        found !== null);
     return {
       kind: 'assertions-patched',
       path,
@@ -178,6 +260,10 @@ function clauseOf({ kind, name, function: changed }: AssertionChange): string {
       return changed?.locked
         ? `when the tests run, it replaces ${name}, which the base commit does not`
         : `when the tests run, ${name} is replaced, which it is not on the base commit`;
+    case 'rewritten':
+      return `when the tests run, ${name} is replaced from code of an installed package, which it is not on the base commit`;
+    case 'unrecorded':
+      return 'the tests left no records about assertions, as they do on the base commit';
     case 'source':
       return `when the tests run, the source of ${name} is another one than on the base commit`;
     case 'unused':
@@ -218,8 +304,11 @@ const mayReplace = (text: string, name: string, source: string): boolean =>
 
 const firstSourceLine = (text: string): string => text.trim().split('\n', 1)[0]?.trim() ?? '';
 
+/** The first line of a function without a name, as `() => {`. */
+const OPENING = /^(?:async\b\s*)?(?:function\b\s*\*?)?\s*\(?[\w$,.\s]*\)?\s*(?:=>)?\s*\{$/;
 /** Sources of functions that say nothing about where they come from. */
-const isTelling = (line: string): boolean => line.length > 3 && !line.includes('[native code]');
+const isTelling = (line: string): boolean =>
+  line.length > 3 && !line.includes('[native code]') && !OPENING.test(line);
 
 function byText(file: PatchFile, name: string | null, source: string): FoundLines | null {
   const line = firstSourceLine(source);

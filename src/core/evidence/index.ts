@@ -6,6 +6,8 @@ export {
   changesAgain,
   mergeAssertionRecords,
   readAssertionRecords,
+  showsLock,
+  UNREADABLE_RECORDS,
 } from './assertion-records.ts';
 export {
   type BaseFacts,

@@ -1,4 +1,8 @@
-import { type AssertionRecords, readAssertionRecords } from '../../core/evidence/index.ts';
+import {
+  type AssertionRecords,
+  readAssertionRecords,
+  UNREADABLE_RECORDS,
+} from '../../core/evidence/index.ts';
 import { asInUsual, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
@@ -24,11 +28,11 @@ export function lockingPrefix(
     `export ${name}="\${${name}:+$${name}${by}}${value}"`;
   const pytest = env.PYTEST_ADDOPTS === undefined ? [] : [joined('PYTEST_ADDOPTS', ' ', '-p assertion_lock')];
   const settings = [
-    joined('NODE_OPTIONS', ' ', `--require=${PRELOAD}/assertion-lock.cjs`),
+    joined('NODE_OPTIONS', ' ', `--require=${PRELOAD}/load.cjs`),
     `export PYTHONPATH="${PRELOAD}\${PYTHONPATH:+:$PYTHONPATH}"`,
     ...pytest,
   ];
-  return `rm -rf "$HOME/${RECORDS}"; if [ -d ${PRELOAD} ]; then ${settings.join('; ')}; fi; `;
+  return `rm -rf "$HOME/${RECORDS}"; mkdir -p "$HOME/${RECORDS}"; if [ -d ${PRELOAD} ]; then ${settings.join('; ')}; fi; `;
 }
 
 const MAX_RECORD_FILES = 5_000;
@@ -40,15 +44,21 @@ const READ_SCRIPT = `
 const fs = require('node:fs');
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 const folder = process.argv[1];
+const write = (text) => {
+  const bytes = Buffer.from(text + '\\n');
+  for (let at = 0; at < bytes.length; ) at += fs.writeSync(1, bytes, at);
+};
 const isPlain = fs.lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
-for (const entry of isPlain ? fs.readdirSync(folder, { withFileTypes: true }).slice(0, ${MAX_RECORD_FILES}) : []) {
+const entries = isPlain ? fs.readdirSync(folder, { withFileTypes: true }) : [];
+if (!isPlain || entries.length > ${MAX_RECORD_FILES}) write('["capped","all"]');
+for (const entry of entries.slice(0, ${MAX_RECORD_FILES})) {
   if (!entry.isFile()) continue;
   const file = fs.openSync(folder + '/' + entry.name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  fs.writeSync(1, fs.readFileSync(file, 'utf8') + '\\n');
+  write(fs.readFileSync(file, 'utf8'));
   fs.closeSync(file);
 }`;
 
-/** What was recorded in an area; null if nothing was locked or recorded, or if it cannot be read. */
+/** What was recorded in an area; null if nothing was locked or recorded. */
 export async function readRecords(runner: CheckRunner, area: WorkArea): Promise<AssertionRecords | null> {
   if (!runner.locksAssertions) return null;
   const { home } = runner.surroundings ?? USUAL_SURROUNDINGS;
@@ -58,7 +68,8 @@ export async function readRecords(runner: CheckRunner, area: WorkArea): Promise<
     own: 'The program that reads records about assertions',
     codeRan: true,
   });
-  if (result.exitCode !== 0 || result.truncated || result.stdout.trim() === '') return null;
+  if (result.exitCode !== 0 || result.truncated) return UNREADABLE_RECORDS;
+  if (result.stdout.trim() === '') return null;
   const { surroundings } = runner;
   return readAssertionRecords(surroundings ? asInUsual(result.stdout, surroundings) : result.stdout);
 }

@@ -9,6 +9,7 @@ import {
   LONG_SUITE_MS,
   newFailures,
   type ProbeRun,
+  showsLock,
   steadyGate,
   steadyPass,
   succeeded,
@@ -92,8 +93,6 @@ async function firstGreen(
       const id = `elsewhere-${differ}${on === there ? '' : '-locked'}`;
       const run = await testsOn(on, base, { id, ...options });
       if (run && isAsGreen(here, run)) return { runner: on, surroundings, onBase: run };
-      // Nothing was locked, so it fails for another reason.
-      if (run && !run.assertions) break;
     }
   }
   return null;
@@ -189,7 +188,7 @@ const gateOf = (
         unsteady,
         surroundings,
         gates.find(({ gate }) => gate === 'untampered'),
-        onBase.assertions !== undefined,
+        showsLock(onBase.assertions),
       )
     : steadyPass(
         `The tests give the same in ${surroundings.repo}, for the user ${surroundings.user} on ${surroundings.host}.`,
@@ -215,13 +214,22 @@ async function differencesIn(
     const here = await testsOn(runner, tree, { ...options, id: `${alias}-here-${attempt}` });
     const there = await testsOn(elsewhere.runner, tree, { ...options, id: `${alias}-there-${attempt}` });
     if (!here || !there) return null;
-    return {
-      unsteady: unsteadyTests({ here: baseHere, there: onBase }, { here, there }),
+    const unsteady = unsteadyTests({ here: baseHere, there: onBase }, { here, there });
+    const changes = changedAssertions(onBase, there).filter(
       // A candidate may install another version of a library.
-      changes: changedAssertions(onBase, there).filter(
-        ({ kind }) => kind !== 'source' || !tree.built.ownPackages,
-      ),
-    };
+      ({ kind }) => (kind !== 'source' && kind !== 'rewritten') || !tree.built.ownPackages,
+    );
+    if (unsteady.length === 0 || !showsLock(onBase.assertions) || showsLock(there.assertions))
+      return { unsteady, changes };
+    // Nothing shows that the lock started at all, so the difference may be its own.
+    const { locksAssertions: _, ...unlocked } = elsewhere.runner;
+    const without = await testsOn(unlocked, tree, { ...options, id: `${alias}-unlocked-${attempt}` });
+    return (
+      without && {
+        unsteady: unsteadyTests({ here: baseHere, there: onBase }, { here, there: without }),
+        changes,
+      }
+    );
   };
   const first = await differing(1);
   if (first === null || first.unsteady.length + first.changes.length === 0) return first;
@@ -237,7 +245,7 @@ async function differencesIn(
 const NO_RECORDS = { changed: [], sources: [], used: [], ended: [] };
 
 const changedAssertions = (onBase: TestRun, there: TestRun): readonly AssertionChange[] =>
-  onBase.assertions
+  showsLock(onBase.assertions)
     ? assertionChanges(onBase.assertions, there.assertions ?? NO_RECORDS, isAsGreen(onBase, there))
     : [];
 

@@ -6,6 +6,7 @@ import {
   changesAgain,
   mergeAssertionRecords,
   readAssertionRecords,
+  UNREADABLE_RECORDS,
   withMoreFindings,
 } from '../../../src/core/evidence/index.ts';
 import { patchBetween } from '../git.ts';
@@ -30,6 +31,7 @@ describe('records about assertion libraries', () => {
       sources: ['chai abc'],
       used: [{ library: 'assert', file: '/repo/test/a.test.js' }],
       ended: [],
+      capped: ['all'],
     });
     expect(mergeAssertionRecords([read, read])).toEqual(read);
   });
@@ -71,6 +73,55 @@ describe('records about assertion libraries', () => {
       { what: expect.stringContaining('ended without comparing'), severity: 'question' },
     ]);
     expect(findingsOf(silent, false)).toEqual([]);
+  });
+
+  test('that are not complete, cannot be read or are missing accuse nobody of using no library', () => {
+    const ended = ['ended', '/repo/test/a.test.js'];
+    const often = readAssertionRecords(
+      lines(['used', 'assert', '/repo/src/a.js'], ended, ['capped', 'used']),
+    );
+    expect(findingsOf(often)).toMatchObject([
+      { what: expect.stringContaining('without calling assert'), severity: 'question' },
+    ]);
+    const cut = readAssertionRecords(`${lines(ended)}\n["used","assert","/repo/te`);
+    const many = readAssertionRecords(`${lines(ended)}\n${`${lines(ended)}\n`.repeat(20_000)}${lines(USED)}`);
+    for (const records of [cut, many]) expect(findingsOf(records)).toMatchObject([{ severity: 'question' }]);
+    for (const records of [UNREADABLE_RECORDS, readAssertionRecords('')])
+      expect(findingsOf(records)).toMatchObject([
+        { what: expect.stringContaining('left no records'), severity: 'question' },
+      ]);
+    expect(assertionChanges(UNREADABLE_RECORDS, UNREADABLE_RECORDS, true)).toEqual([]);
+  });
+
+  test('of a base that are not complete are no proof against a candidate', () => {
+    const base = readAssertionRecords(
+      lines(USED, ['capped', 'changed'], ['source', 'chai', 'abc'], ['capped', 'source']),
+    );
+    const own = readAssertionRecords(lines(EQUAL, USED, ['source', 'chai', 'def']));
+    expect(
+      assertionFindings(assertionChanges(base, own, true), PATCH).map(({ severity }) => severity),
+    ).toEqual(['question', 'question']);
+  });
+
+  test('of what packages replace count if the base shows another function or none', () => {
+    const ended = ['ended', '/repo/test/a.test.js'];
+    const plugin = ['wrote', 'assert.equal', 'function (a, b) {\n  return plugged(a, b);'];
+    const mine = ['wrote', 'assert.equal', '() => {}'];
+    const base = readAssertionRecords(lines(USED, ended, plugin));
+    const findings = (...more: readonly unknown[]) =>
+      assertionFindings(
+        assertionChanges(base, readAssertionRecords(lines(USED, ended, ...more)), true),
+        PATCH,
+      );
+    expect(findings(plugin)).toEqual([]);
+    expect(findings(plugin, mine)).toMatchObject([
+      { what: expect.stringContaining('from code of an installed package'), line: 2, severity: 'gate' },
+    ]);
+    expect(findings(['wrote', 'assert.equal', 'function (a) {\n  return other(a);'])).toMatchObject([
+      { severity: 'question' },
+    ]);
+    // What the base's packages replace is no excuse for code of the repository.
+    expect(findings(plugin, EQUAL)).toMatchObject([{ severity: 'gate' }]);
   });
 
   test('do not accuse production code that stops asserting', () => {

@@ -1,13 +1,16 @@
 'use strict';
-// Loaded by Node before any other code (`--require`), in other surroundings only. Keeps the functions of assertion
+// Loaded by load.cjs before any other code, in other surroundings only. Keeps the functions of assertion
 // libraries what they are: a write to one by code of the repository has no effect and is recorded, with its place. Of
 // built-in functions that assertions rest on, replacements are recorded. One file of JSON lines per process or thread:
-// `["changed", name, text, places, locked]`, `["source", library, hash]`, `["used", library, file]`,
-// `["ended", program]` (core/evidence/assertion-records.ts).
+// `["changed", name, text, places, locked]`, `["wrote", name, text]` by installed packages alone, `["source", library,
+// hash]`, `["used", library, file]`, `["ended", program]`, `["capped", kind]` if records of a kind are not complete
+// (core/evidence/assertion-records.ts). Whatever goes wrong here must not reach the program: it is a record less.
 
 const { createHash } = require('node:crypto');
-const { appendFileSync, mkdirSync } = require('node:fs');
+const { appendFileSync } = require('node:fs');
 const Module = require('node:module');
+// Older versions of Node have no global one.
+const { performance } = require('node:perf_hooks');
 const { threadId } = require('node:worker_threads');
 
 // The code under test can replace all of these, so they are kept from the start.
@@ -22,27 +25,39 @@ const textOf = Function.prototype.toString;
 const { slice, split, includes } = String.prototype;
 const { exec } = RegExp.prototype;
 
+const LOADER = `${__dirname}/load.cjs`;
 const MAX_TEXT = 300;
 /** Records of each kind. */
 const MAX_RECORDS = 200;
 /** Milliseconds between two comparisons while assertions are used. */
 const PAUSE_MS = 20;
 const PROGRAM = process.argv[1] ?? 'node';
+/** Made before the tests: another home folder, of a program that a test starts, stays as it is. */
 const FOLDER = `${process.env.HOME}/.cache/checks`;
 const FILE = `${FOLDER}/${process.pid}-${threadId}-${Math.random().toString(36).slice(2)}.jsonl`;
 
 // Plain objects and counting loops: the methods of lists, maps and sets may be replaced, too.
 const written = { __proto__: null };
 const counts = { __proto__: null };
+/** A record could not be written. */
+let isLost = false;
 function record(...line) {
   let text = '';
   for (let i = 0; i < line.length; i += 1)
     text += `${i === 0 ? '' : ','}${typeof line[i] === 'object' ? listed(line[i]) : stringify(line[i])}`;
+  if (text in written) return;
   const count = counts[line[0]] ?? 0;
-  if (count >= MAX_RECORDS || text in written) return;
-  written[text] = true;
-  counts[line[0]] = count + 1;
-  appendFileSync(FILE, `[${text}]\n`);
+  if (count >= MAX_RECORDS) {
+    if (line[0] !== 'capped') record('capped', line[0]);
+    return;
+  }
+  try {
+    appendFileSync(FILE, `[${text}]\n`);
+    written[text] = true;
+    counts[line[0]] = count + 1;
+  } catch {
+    isLost = true;
+  }
 }
 
 function listed(list) {
@@ -61,7 +76,7 @@ function shown(value) {
 
 const FRAME = /(?:\(|at |async )(?:file:\/\/)?(\/[^()]*):(\d+):\d+\)?$/;
 
-/** The files on the stack, innermost first, without this one. */
+/** The files on the stack, innermost first, without these two. */
 function frames() {
   const holder = {};
   const { prepareStackTrace, stackTraceLimit } = ErrorClass;
@@ -73,7 +88,8 @@ function frames() {
     const lines = apply(split, `${holder.stack}`, ['\n']);
     for (let i = 0; i < lines.length; i += 1) {
       const match = apply(exec, FRAME, [lines[i]]);
-      if (match && match[1] !== __filename) found[found.length] = { path: match[1], number: match[2] };
+      if (match && match[1] !== __filename && match[1] !== LOADER)
+        found[found.length] = { path: match[1], number: match[2] };
     }
     return found;
   } finally {
@@ -89,7 +105,14 @@ const FILE_OF = /^(.*):\d+$/;
 
 /** The places in the repository from which a write comes; null if installed packages write on their own. */
 function writers() {
-  const found = frames();
+  let found;
+  try {
+    found = frames();
+  } catch {
+    // The code under test may have frozen `Error`.
+    record('capped', 'used');
+    return [];
+  }
   const places = [];
   for (let i = 0; i < found.length && places.length < MAX_PLACES; i += 1)
     if (!isPackage(found[i])) places[places.length] = `${found[i].path}:${found[i].number}`;
@@ -106,6 +129,9 @@ function use(library) {
     looks[library] = looked + 1;
     const places = writers();
     if (places !== null && places.length > 0) record('used', library, apply(exec, FILE_OF, [places[0]])[1]);
+  } else if (looked === MAX_LOOKS) {
+    looks[library] = looked + 1;
+    record('capped', 'used');
   }
   if (now() - last < PAUSE_MS) return;
   compare();
@@ -127,8 +153,12 @@ function watch(name, object, key) {
 function compare() {
   for (let i = 0; i < watched.length; i += 1) {
     const { name, object, key, value } = watched[i];
-    const current = held(object, key);
-    if (current !== value) record('changed', name, shown(current), [], false);
+    try {
+      const current = held(object, key);
+      if (current !== value) record('changed', name, shown(current), [], false);
+    } catch {
+      record('capped', 'changed');
+    }
   }
 }
 
@@ -140,7 +170,11 @@ function lock(library, object, key, value) {
     enumerable: getOwnPropertyDescriptor(object, key)?.enumerable ?? true,
     configurable: false,
     get() {
-      use(library);
+      try {
+        use(library);
+      } catch {
+        isLost = true;
+      }
       return current;
     },
     set(next) {
@@ -154,8 +188,10 @@ function lock(library, object, key, value) {
         });
       if (next === current) return;
       const places = writers();
-      if (places === null) current = next;
-      else record('changed', name, shown(next), places, true);
+      if (places === null) {
+        current = next;
+        record('wrote', name, shown(next));
+      } else record('changed', name, shown(next), places, true);
     },
   });
 }
@@ -196,6 +232,14 @@ function lockAdditions(library, prototype) {
 
 /** Called at the end of a library's own source. */
 function library(name, exported) {
+  try {
+    lockLibrary(name, exported);
+  } catch {
+    isLost = true;
+  }
+}
+
+function lockLibrary(name, exported) {
   const value = exported?.default && ownKeys(exported).length <= 2 ? exported.default : exported;
   if (typeof value === 'function') lockFunction(name, value, 1);
   else if (typeof value === 'object' && value !== null) {
@@ -226,8 +270,12 @@ function jestRunner(exported) {
   const running = (globalConfig, config, environment, ...more) => {
     const { handleTestEvent } = environment;
     environment.handleTestEvent = (event, state) => {
-      const matchers = environment.global[Symbol.for('$$jest-matchers-object')]?.matchers;
-      if (event.name === 'setup' && matchers) lockAll('expect', matchers, 0);
+      try {
+        const matchers = environment.global[Symbol.for('$$jest-matchers-object')]?.matchers;
+        if (event.name === 'setup' && matchers) lockAll('expect', matchers, 0);
+      } catch {
+        isLost = true;
+      }
       return handleTestEvent?.call(environment, event, state);
     };
     return run(globalConfig, config, environment, ...more);
@@ -257,13 +305,22 @@ function hookLibraries() {
   Module.registerHooks?.({
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context);
-      const [name, line] = (loaded.source && lineFor(url.replace(/[?#].*$/, ''), url, loaded.format)) || [];
-      if (!name) return loaded;
-      const source = Buffer.from(loaded.source).toString();
-      record('source', name, createHash('sha256').update(source).digest('hex'));
-      return { ...loaded, source: `${source}\n${line}\n` };
+      try {
+        return withLine(loaded, url);
+      } catch {
+        isLost = true;
+        return loaded;
+      }
     },
   });
+}
+
+function withLine(loaded, url) {
+  const [name, line] = (loaded.source && lineFor(url.replace(/[?#].*$/, ''), url, loaded.format)) || [];
+  if (!name) return loaded;
+  const source = Buffer.from(loaded.source).toString();
+  record('source', name, createHash('sha256').update(source).digest('hex'));
+  return { ...loaded, source: `${source}\n${line}\n` };
 }
 
 /** Functions on which assertions and runners rest. */
@@ -291,7 +348,6 @@ function watchBuiltIns() {
 }
 
 function begin() {
-  mkdirSync(FOLDER, { recursive: true });
   watchBuiltIns();
   const assert = require('node:assert');
   lockFunction('assert', assert, 0);
@@ -302,6 +358,7 @@ function begin() {
   hookLibraries();
   process.on('exit', () => {
     compare();
+    if (isLost) record('capped', 'used');
     if (threadId === 0) record('ended', PROGRAM);
   });
 }

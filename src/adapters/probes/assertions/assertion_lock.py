@@ -20,22 +20,40 @@ NOT_WATCHED = {"__import__", "print", "input", "open", "_", "__build_class__", "
 
 # The code under test can replace all of these, so they are kept from the start.
 _dumps, _open, _append, _write, _close = json.dumps, os.open, os.O_WRONLY | os.O_CREAT | os.O_APPEND, os.write, os.close
-_written = {"changed": set(), "used": set(), "ended": set()}
+_written = {"changed": set(), "used": set(), "ended": set(), "capped": set()}
+_lost = []
 _missing = object()
 _type_get, _type_set, _type_delete = type.__getattribute__, type.__setattr__, type.__delattr__
 _len, _isinstance, _getattr, _vars, _list, _str = len, isinstance, getattr, vars, list, str
 _pid, _getpid = os.getpid(), os.getpid
+_OSError, _Exception = OSError, Exception
 
 
 def record(*line):
     text = _dumps(line)
     known = _written[line[0]]
-    if _len(known) >= MAX_RECORDS or text in known or _getpid() != _pid:
+    if text in known or _getpid() != _pid:
         return
-    known.add(text)
-    file = _open(FILE, _append, 0o644)
-    _write(file, (text + "\n").encode())
-    _close(file)
+    if _len(known) >= MAX_RECORDS:
+        if line[0] != "capped":
+            record("capped", line[0])
+        return
+    try:
+        file = _open(FILE, _append, 0o644)
+        try:
+            _write(file, (text + "\n").encode())
+        finally:
+            _close(file)
+        known.add(text)
+    except _OSError:
+        # The program must not notice: it is a record less.
+        _lost.append(True)
+
+
+def end():
+    if _lost:
+        record("capped", "used")
+    record("ended", "pytest")
 
 
 class Watched:
@@ -126,13 +144,22 @@ def watch_built_ins():
         watched.append(Watched(owner.__name__, owner, key, False))
 
 
-def compare():
-    for one in watched:
-        one.compare()
+def comparison():
+    """Compares all from now on. The list cannot be reached by the name of this module."""
+    every = tuple(watched)
+    del watched[:]
+
+    def compare():
+        for one in every:
+            try:
+                one.compare()
+            except _Exception:
+                record("capped", "changed")
+
+    return compare
 
 
 def begin():
-    os.makedirs(FOLDER, exist_ok=True)
     watch_built_ins()
     lock_unittest()
 
@@ -144,11 +171,14 @@ def _file_of(owner):
 def for_unittest():
     """Compares before and after each test."""
     begin()
-    run = unittest.TestCase.run
+    run, type_of = unittest.TestCase.run, type
 
     def comparing(self, result=None):
         compare()
-        record("used", "unittest", _file_of(type(self)))
+        try:
+            record("used", "unittest", _file_of(type_of(self)))
+        except _Exception:
+            record("capped", "used")
         try:
             return run(self, result)
         finally:
@@ -158,13 +188,16 @@ def for_unittest():
     for one in watched:
         if one.owner is unittest.TestCase and one.key == "run":
             one.value = comparing
+    compare = comparison()
+    sys.modules.pop(__name__, None)
 
 
-if "pytest" in sys.modules:
+def hooks():
     import pytest
 
     begin()
     lock_pytest()
+    compare = comparison()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(item):
@@ -173,7 +206,10 @@ if "pytest" in sys.modules:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(item):
         compare()
-        record("used", "pytest", _str(_getattr(item, "path", None) or item.fspath))
+        try:
+            record("used", "pytest", _str(_getattr(item, "path", None) or item.fspath))
+        except _Exception:
+            record("capped", "used")
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_teardown(item):
@@ -182,4 +218,22 @@ if "pytest" in sys.modules:
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(session):
         compare()
-        record("ended", "pytest")
+        end()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_configure(config):
+        # pytest has it by then, and code under test has no use of it.
+        sys.modules.pop(__name__, None)
+
+    return {
+        hook.__name__: hook
+        for hook in (pytest_configure, pytest_runtest_setup, pytest_runtest_call, pytest_runtest_teardown, pytest_sessionfinish)
+    }
+
+
+if "pytest" in sys.modules:
+    try:
+        globals().update(hooks())
+    except Exception:
+        # pytest runs as it would without it, and leaves no record.
+        pass

@@ -16,7 +16,7 @@ if "unittest" in _arguments or " test" in _arguments:
 
 # The one that the system has, if any, is loaded as it would be without this one.
 _rest = [one for one in sys.path if os.path.abspath(one or ".") != _folder]
-sys.modules.pop("sitecustomize", None)
+_own = sys.modules.pop("sitecustomize", None)
 _all = sys.path[:]
 sys.path[:] = _rest
 try:
@@ -25,3 +25,6 @@ except ImportError:
     pass
 finally:
     sys.path[:] = _all
+    # Without any, Python says on the standard error stream that it misses this one.
+    if _own is not None:
+        sys.modules.setdefault("sitecustomize", _own)

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { readAssertionRecords, type TestRun } from '../../src/core/evidence/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import type { BaseCheckout } from '../../src/ports/index.ts';
+import type { CheckRunner } from '../../src/runs/examine/areas.ts';
+import type { ExaminationTools, ExaminedCandidate } from '../../src/runs/examine/candidate.ts';
+import { openElsewhere, testElsewhere } from '../../src/runs/examine/steadiness.ts';
+import type { Tree } from '../../src/runs/examine/trees.ts';
+import { patchBetween } from '../core/git.ts';
+import { partial } from '../world/partial.ts';
+
+type Place = 'here' | 'locked' | 'unlocked';
+
+const PATCH = patchBetween({ 'src/a.js': 'one();\n' }, { 'src/a.js': 'two();\n' });
+const BASE: BaseCheckout = { sha: 'a'.repeat(40), repositoryKey: 'k', lower: '/lower', layers: ['/layer'] };
+const tree = (patch: string): Tree =>
+  partial<Tree>({
+    patch,
+    ready: true,
+    gates: [],
+    built: partial<Tree['built']>({ ownPackages: false, upper: '' }),
+  });
+const RECORDS = readAssertionRecords(
+  '["used","assert","/repo/test/a.test.js"]\n["ended","/repo/test/a.test.js"]',
+);
+const green: TestRun = {
+  source: 'report',
+  exitCode: 0,
+  stopped: null,
+  ms: 10,
+  tests: { a: 'passed' },
+  tail: '',
+};
+const red: TestRun = { ...green, exitCode: 1, tests: { a: 'failed' } };
+const dead: TestRun = { ...green, exitCode: 1, source: 'exit-code', tests: {} };
+const locked: TestRun = { ...green, assertions: RECORDS };
+
+/** The gates of a candidate, where its tests and those of the base give this. */
+async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun>) {
+  const runner = partial<CheckRunner>(
+    {
+      base: BASE,
+      binds: [],
+      plan: { commands: [{ command: 'node --test', args: [], env: {}, report: null, prefix: '' }] },
+      task: { runId: 'r1', settings: Settings.parse({}) },
+      world: { parallelChecks: 1 },
+      async remember<T>(key: string): Promise<T> {
+        const [, , [patch], , [, , surroundings, locks]] = JSON.parse(key);
+        const place = surroundings === null ? 'here' : locks ? 'locked' : 'unlocked';
+        return { kind: 'ran', run: (patch === '' ? base : own)[place] } as T;
+      },
+    },
+    ['surroundings', 'locksAssertions'],
+  );
+  const tools = partial<ExaminationTools>({
+    runner,
+    onBase: base.here,
+    trees: { of: async () => tree('') },
+    time: {
+      allows: async () => true,
+      step: () => () => {},
+      measured: <T>(_: unknown, work: () => Promise<T>) => work(),
+    },
+  });
+  const candidate = partial<ExaminedCandidate>({
+    candidate: { alias: 'A' },
+    gates: [{ gate: 'untampered', passed: true, because: 'Nothing.' }],
+    patch: PATCH,
+    tree: tree('diff'),
+  });
+  const elsewhere = await openElsewhere(tools, [candidate]);
+  const [one] = await testElsewhere(tools, [candidate], elsewhere);
+  return { elsewhere, gates: one?.gates ?? [] };
+}
+
+const BASE_RUNS = { here: green, locked, unlocked: green };
+
+test('a base on which the lock cannot start is compared without it', async () => {
+  const base = { ...BASE_RUNS, locked: dead };
+  const steady = await examined(base, { here: green, locked: dead, unlocked: green });
+  expect(steady.elsewhere?.runner.locksAssertions).toBeUndefined();
+  expect(steady.gates).toMatchObject([
+    { gate: 'untampered', passed: true },
+    { gate: 'steady', passed: true, because: expect.stringContaining('give the same') },
+  ]);
+  const unsteady = await examined(base, { here: green, locked: dead, unlocked: red });
+  expect(unsteady.gates).toMatchObject([{ passed: true }, { gate: 'steady', passed: false }]);
+});
+
+test('a candidate on which nothing shows that the lock started is compared without it, and asked about', async () => {
+  for (const silent of [red, dead]) {
+    const { gates } = await examined(BASE_RUNS, { here: green, locked: silent, unlocked: green });
+    expect(gates).toMatchObject([
+      { gate: 'untampered', passed: true },
+      { gate: 'steady', passed: true },
+    ]);
+    expect(JSON.stringify(gates)).toContain('left no records');
+  }
+  const { gates } = await examined(BASE_RUNS, { here: green, locked: red, unlocked: red });
+  expect(gates).toMatchObject([{ passed: true }, { gate: 'steady', passed: false }]);
+});
+
+test('a candidate whose tests fail only where the lock works depends on what it replaces', async () => {
+  const { gates } = await examined(BASE_RUNS, {
+    here: green,
+    locked: { ...red, assertions: RECORDS },
+    unlocked: green,
+  });
+  expect(gates).toMatchObject([
+    { passed: true },
+    { gate: 'steady', passed: false, because: expect.stringContaining('cannot replace functions') },
+  ]);
+});
