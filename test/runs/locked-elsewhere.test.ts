@@ -45,12 +45,12 @@ async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun
       task: { runId: 'r1', settings: Settings.parse({}) },
       world: { parallelChecks: 1 },
       async remember<T>(key: string): Promise<T> {
-        const [, , [patch], , [, , surroundings, locks]] = JSON.parse(key);
+        const [, , , [patch], , [, , surroundings, locks]] = JSON.parse(key);
         const place = surroundings === null ? 'here' : locks ? 'locked' : 'unlocked';
         return { kind: 'ran', run: (patch === '' ? base : own)[place] } as T;
       },
     },
-    ['surroundings', 'locksAssertions'],
+    ['surroundings', 'locksAssertions', 'codeRan'],
   );
   const tools = partial<ExaminationTools>({
     runner,
