@@ -1,8 +1,8 @@
+export { assertionFindings } from './assertion-findings.ts';
 export {
   type AssertionChange,
   type AssertionRecords,
   assertionChanges,
-  assertionFindings,
   changesAgain,
   mergeAssertionRecords,
   readAssertionRecords,
