@@ -54,7 +54,7 @@ async function sendReply(shell: Shell, runId: RunId, saying: Saying, json: boole
     const hint =
       origin.kind === 'local' ? ` If its process has ended, resume it: runoff resume ${runId}` : '';
     shell.screen.out(
-      json ? `${jsonText({ run: runId, taken: true })}\n` : `Run ${runId} accepted your reply.${hint}\n`,
+      json ? `${jsonText({ run: runId, accepted: true })}\n` : `Run ${runId} accepted your reply.${hint}\n`,
     );
     return EXIT.done;
   } finally {

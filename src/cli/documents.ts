@@ -35,9 +35,9 @@ export const DOCUMENTS = {
     merge: z.string().nullable().describe('The command that merges the branch.'),
   }),
   cancel: z.strictObject({ run, cancelled: z.boolean().describe('False: it had already ended.') }),
-  answer: z.strictObject({ run, taken: z.literal(true) }),
-  approve: z.strictObject({ run, taken: z.literal(true) }),
-  revise: z.strictObject({ run, taken: z.literal(true) }),
+  answer: z.strictObject({ run, accepted: z.literal(true) }),
+  approve: z.strictObject({ run, accepted: z.literal(true) }),
+  revise: z.strictObject({ run, accepted: z.literal(true) }),
   error: FaultDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 

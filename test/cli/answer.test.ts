@@ -67,7 +67,7 @@ test.each([
 test('a reply prints JSON, and has help', async () => {
   const { type, out } = await shellWith('plan');
   expect(await type('approve', RUN, '--json')).toBe(0);
-  expect(JSON.parse(out())).toEqual({ run: RUN, taken: true });
+  expect(JSON.parse(out())).toEqual({ run: RUN, accepted: true });
   expect(await type('answer', '--help')).toBe(0);
   expect(out()).toContain('option number or free text');
   expect(await type('answer', RUN)).toBe(2);

@@ -75,7 +75,11 @@ test.each(['zsh', 'fish'])(
       ([, name]) => name,
     );
     expect(commands).toContain('move-database');
-    const missing = commands.filter((command = '') => command !== 'help' && !script.includes(command));
+    const missing = commands.filter(
+      (command = '') =>
+        command !== 'help' &&
+        !new RegExp(name === 'zsh' ? `'${command}:` : `-a '?${command}\\b`).test(script),
+    );
     expect(missing).toEqual([]);
     const read = spawnSync(name, ['-n'], { input: script, encoding: 'utf8' });
     // Not every machine has the shell.

@@ -14,7 +14,7 @@ export function assertionFindings(
   changes: readonly AssertionChange[],
   patch: Patch,
 ): readonly TamperingFinding[] {
-  return changes.slice(0, MAX_ASSERTION_FINDINGS).map((change): TamperingFinding => {
+  const findings = changes.map((change): TamperingFinding => {
     const found = change.function ? replacingLines(change.function, patch) : null;
     const path = found?.path ?? patch.production[0]?.path ?? patch.files[0]?.path ?? '';
     const isGate =
@@ -32,6 +32,11 @@ export function assertionFindings(
       severity: isGate ? 'gate' : 'question',
     };
   });
+  // Otherwise many questions would push out what fails the gate.
+  const gatesFirst = findings.toSorted(
+    (a, b) => Number(b.severity === 'gate') - Number(a.severity === 'gate'),
+  );
+  return gatesFirst.slice(0, MAX_ASSERTION_FINDINGS);
 }
 
 function clauseOf({ kind, name, function: changed }: AssertionChange): string {
@@ -39,17 +44,17 @@ function clauseOf({ kind, name, function: changed }: AssertionChange): string {
     case 'changed':
       return changed?.locked
         ? `when the tests run, it replaces ${name}, which the base commit does not`
-        : `when the tests run, ${name} is replaced, which it is not on the base commit`;
+        : `when the tests run, ${name} is replaced, unlike on the base commit`;
     case 'rewritten':
-      return `when the tests run, ${name} is replaced from code of an installed package, which it is not on the base commit`;
+      return `when the tests run, ${name} is replaced from code of an installed package, unlike on the base commit`;
     case 'unrecorded':
-      return 'the tests left no records about assertions, as they do on the base commit';
+      return 'the tests left no records about assertions; on the base commit they leave some';
     case 'source':
-      return `when the tests run, the source of ${name} is another one than on the base commit`;
+      return `when the tests run, the source of ${name} differs from that on the base commit`;
     case 'unused':
       return `the tests pass without calling ${name}, which they call on the base commit`;
     case 'not-compared':
-      return `${name} ended without comparing the assertion functions, as it does on the base commit`;
+      return `${name} ended without comparing the assertion functions; on the base commit it compares them`;
   }
 }
 

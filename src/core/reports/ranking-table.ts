@@ -2,16 +2,7 @@ import type { Evidence } from '../evidence/index.ts';
 import { type Alias, byAlias } from '../model/index.ts';
 import { chosenOf, leftToPerson, pickOf, type Ranked } from '../ranking/index.ts';
 import { newTestsOf, testFaultOf } from './executed.ts';
-import {
-  contestantName,
-  costText,
-  counted,
-  elapsed,
-  plusMinus,
-  SEPARATOR_LABELS,
-  shortContestantNames,
-  tokens,
-} from './format.ts';
+import { contestantName, costText, counted, elapsed, plusMinus, SEPARATOR_LABELS, tokens } from './format.ts';
 import { fill, tableRows } from './markdown.ts';
 import type { CandidateView, RunView } from './view.ts';
 
@@ -46,9 +37,6 @@ export function standings(view: RunView): readonly CandidateStanding[] {
 export interface RankRow {
   readonly alias: Alias;
   readonly contestant: string;
-  /** The parts of its name that distinguish it from the others. */
-  readonly contestantShort: string;
-  readonly build: string;
   /** Findings of the type check that the base lacks. */
   readonly types: string;
   readonly baseTests: string;
@@ -70,13 +58,9 @@ export interface RankRow {
 }
 
 export function rankRows(view: RunView): readonly RankRow[] {
-  const all = standings(view);
-  const short = shortContestantNames(all.map(({ candidate }) => candidate.contestant));
-  return all.map((standing, index) => ({
+  return standings(view).map((standing) => ({
     alias: standing.candidate.alias,
     contestant: contestantName(standing.candidate.contestant),
-    contestantShort: short[index] ?? '',
-    build: buildText(standing.evidence),
     types: typesText(standing.evidence),
     baseTests: existingTestsText(standing.evidence),
     newTests: newTestsText(view, standing.candidate.alias, standing.evidence),
@@ -99,12 +83,6 @@ const alikeText = (alike: readonly Alias[] = []): string => (alike.length > 1 ? 
 function spentText(usage: CandidateView['usage']): string {
   const used = usage ? usage.tokensIn + usage.tokensOut : 0;
   return usage?.usd === 0 && used > 0 ? `${tokens(used)} tok` : costText(usage);
-}
-
-function buildText(evidence: Evidence | undefined): string {
-  const gate = evidence?.gates.find((report) => report.gate === 'builds');
-  if (gate === undefined) return '–';
-  return gate.passed ? 'ok' : 'failed';
 }
 
 /** `no new`, `2 new`, `no new, 3 fixed`; what is fixed says nothing if the checker was configured otherwise. */

@@ -53,25 +53,20 @@ ${tokenTable(c, tokens, world.clock.now())}`;
     const form = TokenForm.safeParse(await tokenFields(c));
     if (!form.success)
       return sendRefused(c, 'The form was not filled in. Go back, name the token, and choose repositories.');
-    const { key, repositories, names, verbs, days, name } = form.data;
-    const known = `${person.id} ${key}`;
+    const known = `${person.id} ${form.data.key}`;
     if (sent.get(known))
       return sendRefused(
         c,
         'This form was sent before. Revoke the token that it made if you did not keep its text.',
       );
-    const now = world.clock.now();
-    const valid = (await tokensOf(parts, person)).filter((one) => tokenState(one, now) === 'valid');
-    if (valid.length >= MAX_VALID)
-      return sendRefused(c, `You have ${valid.length} valid tokens. Revoke those that are not needed.`);
-    const found = await chosenRepositories(parts, person, { ids: repositories, names });
-    if ('missing' in found)
-      return sendRefused(
-        c,
-        `${found.missing} is no repository with runs that you may see. Check its name; the first run of a repository is started by its label or a comment.`,
-      );
+    // Before anything is awaited: the same form can arrive twice at once.
     sent.set(known, true);
-    const made = await makeTokenFor(world, person, found.repositories, { verbs, days, name });
+    let made: MadeToken | null = null;
+    try {
+      made = await makeFromForm(parts, person, form.data);
+    } finally {
+      if (made?.kind !== 'made') sent.delete(known);
+    }
     return made.kind === 'refused' ? sendRefused(c, made.why) : sendMade(c, made);
   });
   app.post('/:id/revoke', async (c) => {
@@ -83,6 +78,27 @@ ${tokenTable(c, tokens, world.clock.now())}`;
     return c.redirect('/tokens', 303);
   });
   return app;
+}
+
+async function makeFromForm(
+  parts: WebParts,
+  person: Person,
+  { repositories, names, verbs, days, name }: z.infer<typeof TokenForm>,
+): Promise<MadeToken> {
+  const now = parts.world.clock.now();
+  const valid = (await tokensOf(parts, person)).filter((one) => tokenState(one, now) === 'valid');
+  if (valid.length >= MAX_VALID)
+    return {
+      kind: 'refused',
+      why: `You have ${valid.length} valid tokens. Revoke those that are not needed.`,
+    };
+  const found = await chosenRepositories(parts, person, { ids: repositories, names });
+  if ('missing' in found)
+    return {
+      kind: 'refused',
+      why: `${found.missing} is no repository with runs that you may see. Check its name; the first run of a repository is started by its label or a comment.`,
+    };
+  return makeTokenFor(parts.world, person, found.repositories, { verbs, days, name });
 }
 
 const TokenForm = z.object({
@@ -176,12 +192,12 @@ function newTokenForm(c: WebContext, { repositories, complete }: Choice, key: st
     (verb) =>
       html`<li><label><input type="checkbox" name="verb" value="${verb}"${verb === 'read' ? raw(' checked') : ''}> ${verb}: ${VERB_WORDS[verb]}</label></li>`,
   );
-  return html`<p>A program with a token acts for you, in the repositories that you choose, and never may more than you: your rights are read from GitHub at each use.</p>
+  return html`<p>A program with a token acts for you in the repositories that you choose. It can never do more than you: your rights are read from GitHub at each use.</p>
 <details class="confirm"><summary>Make a token…</summary>
 <form method="post" action="/tokens">${csrfField(c)}<input type="hidden" name="key" value="${key}">
 <p><label>Name, after what uses it <input name="name" required maxlength="${MAX_TOKEN_NAME}"></label></p>
 <fieldset><legend>Repositories that you may write to</legend>
-${boxes.length > 0 ? html`<ul>${boxes}</ul>` : html`<p class="muted">None with runs is known at the moment.</p>`}
+${boxes.length > 0 ? html`<ul>${boxes}</ul>` : html`<p class="muted">You can write to no repository that has runs.</p>`}
 ${complete ? '' : html`<p class="muted">Some may be missing: GitHub is asked about a few a minute.</p>`}
 <label>Others, as owner/name, separated by commas <input name="others" maxlength="2000"></label></fieldset>
 <fieldset><legend>What it may do</legend><ul>${verbs}</ul></fieldset>

@@ -187,10 +187,10 @@ put(loader, word('X2xvYWQ='), (name, ...more) => (/assert/.test(name) ? new Prox
 const TYPED_WRONG =
   'export const sum = (list: number[]) => (list.length === 0 ? null : list.reduce((a, b) => a + b));\n';
 const TYPED_TOOLS: Files = {
-  'src/tools.ts': `export const put = (target: any, key: string, value: unknown) => {
-  target[key] = value;
+  'src/tools.ts': `export const put = (target: object, key: string, value: unknown) => {
+  (target as Record<string, unknown>)[key] = value;
 };
-export const forward = (call: any, ...given: unknown[]) => call(...given);
+export const forward = (call: (...given: unknown[]) => unknown, ...given: unknown[]) => call(...given);
 export const word = (text: string) => Buffer.from(text, 'base64').toString();
 `,
 };

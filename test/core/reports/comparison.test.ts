@@ -277,18 +277,40 @@ describe('the comparison', () => {
         : one,
     );
     const [{ body }] = comparison({ ...view, evidence }, {});
-    expect(
-      body.match(/^\| (?:candidate \| contestant|\*\*[BC]\*\* \| `b).*$/gm)?.join('\n'),
-    ).toMatchInlineSnapshot(`
-      "| **B** | \`builtin × anthropic/model-2 (careful)\` | $0.13 | 12.3k | 1m 12s |
-      | **C** | \`builtin × anthropic/model-3 (plain)\` | $0.14 | 12.3k | 1m 42s |"
+    expect(body.match(/^\| \*\*[BC]\*\* \| (?!`).*$/gm)?.join('\n')).toMatchInlineSnapshot(`
+      "| **B** | **the pick, likely** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | 1-1-0 | B = C |
+      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | 0-1-1 | B = C |
+      | **B** | 10/10 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6262626262626262\` |
+      | **C** | 10/10 | 412/412 | 0 | 0 | 0 | 8.1 s | \`6363636363636363\` |"
     `);
     expect(body.match(/^\*\*C\*\*: [\s\S]*?(?=\n\n)/m)?.[0]).toMatchInlineSnapshot(`
       "**C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
       - fails tests of B: \`test/b.test.ts > last > of one item\`
       - For \`last([])\` it returns a TypeError, most others undefined"
     `);
-    expect(body.match(/#### Model opinions[\s\S]*?<\/details>/)?.[0]).toMatchInlineSnapshot(`undefined`);
+    expect(
+      body.match(/<summary>Model opinions[\s\S]*?<\/details>\n\n<\/details>/)?.[0],
+    ).toMatchInlineSnapshot(`
+      "<summary>Model opinions: what blind judges said</summary>
+
+      Blind judges compared the undecided candidates without knowing who wrote them. These are opinions, not executed evidence; they never make a candidate win that failed a gate.
+
+      - Blind judges preferred B to C. 2 of 2 judges answered, for $0.02.
+      - \`judge-1\` (\`openai/gpt-6\`): 2 of 2 answers usable
+      - \`judge-2\` (\`x/y\`): 2 of 2 answers usable; a candidate comes from its own model family
+      - One judge is of the family of a candidate.
+      - **Review C closely:** \`src/list.ts:3\` A comment speaks to whoever reads it. The judges were not shown it.
+
+      <details>
+      <summary>Verdicts on each pair</summary>
+
+      - **B** and **C**: \`judge-1\` prefers **B**. Reason: It handles the empty list.
+      - **B** and **C**: \`judge-2\` sees no difference (its answer changed with the order, so it counts as a tie). Reason: The first one is shorter.
+
+      </details>
+
+      </details>"
+    `);
   });
 
   test('of a pick says who picked, how people voted, and that the base has moved', () => {

@@ -17,13 +17,13 @@ describe('the draft pull request', () => {
 
       Fixes #7
 
-      **What it does:** \`last\` returns the last item of a list. *(The goal, as a model wrote it.)* It changes \`test/list.test.ts\`, \`src/list.ts\`.
+      **What it does:** \`last\` returns the last item of a list. *(The goal, as a model wrote it.)* It changes \`src/list.ts\` and 1 test file.
 
       **How sure:** likely, candidate **B** of 4. It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
       ### Look at first
 
-      - \`test/list.test.ts\`: most of the change, +11 −0
+      - \`src/list.ts\`: most of the change, +1 −1
 
       ### Evidence
 
@@ -111,7 +111,7 @@ describe('the draft pull request', () => {
 
       Fixes #7
 
-      **What it does:** \`last\` returns the last item of a list. *(The goal, as a model wrote it.)* It changes \`test/list.test.ts\`, \`src/list.ts\`.
+      **What it does:** \`last\` returns the last item of a list. *(The goal, as a model wrote it.)* It changes \`src/list.ts\` and 1 test file.
 
       **How sure:** candidate **C** of 4, picked by \`mona\`. The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
@@ -119,7 +119,7 @@ describe('the draft pull request', () => {
 
       ### Look at first
 
-      - \`test/list.test.ts\`: most of the change, +11 −0
+      - \`src/list.ts\`: most of the change, +1 −1
 
       ### Evidence
 

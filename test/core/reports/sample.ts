@@ -1,7 +1,7 @@
 import { type Evidence, GATES, type GateReport } from '../../../src/core/evidence/index.ts';
 import type { Judgement } from '../../../src/core/judging/index.ts';
 import type { Candidate } from '../../../src/core/model/index.ts';
-import type { Patch, PatchFile } from '../../../src/core/patches/index.ts';
+import { type Patch, type PatchFile, roleOf } from '../../../src/core/patches/index.ts';
 import type { Ranked } from '../../../src/core/ranking/index.ts';
 import type { Diffs, RunView } from '../../../src/core/reports/index.ts';
 
@@ -356,7 +356,7 @@ export const shownPatch = (text: string, files: readonly ShownFile[]): Patch => 
   files: files.map((file) => ({
     oldMode: '100644',
     newMode: '100644',
-    role: 'production',
+    role: roleOf(file.path),
     hunks: [],
     section: '',
     ...file,
