@@ -120,6 +120,16 @@ describe('no token is made', () => {
     expect(await stored()).toEqual([]);
   });
 
+  test('has one token of a form that arrives twice at once, and may send a refused form again', async () => {
+    const key = 'a'.repeat(32);
+    const both = await Promise.all([make({ key }), make({ key })]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 422]);
+    expect(await stored()).toHaveLength(1);
+    const other = 'b'.repeat(32);
+    expect((await make({ key: other, repository: [], others: 'acme/none' })).status).toBe(422);
+    expect((await make({ key: other })).status).toBe(200);
+  });
+
   test('for a repository that one may not see, which is as one that does not exist', async () => {
     const hidden = nameOf(44);
     const answers = [];

@@ -52,6 +52,19 @@ describe('records about assertion libraries', () => {
     expect(withMoreFindings([passed], [])).toEqual([passed]);
   });
 
+  test('keep a replaced function, however many questions there are', () => {
+    const builtIns = Array.from({ length: 40 }, (_, at) => [
+      'changed',
+      `built-in ${at}`,
+      'native',
+      [],
+      false,
+    ]);
+    const found = findingsOf(readAssertionRecords(lines(...builtIns, EQUAL, USED)));
+    expect(found.length).toBeLessThan(41);
+    expect(found.map(({ severity }) => severity).slice(0, 2)).toEqual(['gate', 'question']);
+  });
+
   test('say nothing about what the base replaces, too', () => {
     const both = readAssertionRecords(lines(EQUAL, USED));
     expect(assertionChanges(both, both, true)).toEqual([]);
