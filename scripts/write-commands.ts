@@ -39,7 +39,7 @@ Runoff ignores commands in quotations, lists, code and HTML comments, further do
 
 Write one command per comment. Most commands allow no further text; \`answer\` and \`revise\` take all the text that follows, up to 4,000 characters. If a command is invalid, Runoff does nothing and replies with the correct form.
 
-## Flags of \`run\`
+## Flags of \`run\` and \`retry\`
 
 Write them on the same line as the command, in any order. The operator's limits apply to them as to the repository's settings.
 

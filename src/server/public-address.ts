@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { openBoundedBuffer } from '../core/model/index.ts';
+import { isLoopback } from '../core/settings/index.ts';
 
 /** The URL without a final slash, query or fragment; null if GitHub could not use it. */
 export function webAddress(text: string): string | null {
@@ -8,8 +9,10 @@ export function webAddress(text: string): string | null {
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-export const isLocal = (url: string): boolean =>
-  /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|0\.0\.0\.0)$/.test(URL.parse(url)?.hostname ?? '');
+export function isLocal(url: string): boolean {
+  const parsed = URL.parse(url);
+  return parsed !== null && isLoopback(parsed);
+}
 
 /**
  * The origin that a request was sent to, as the request or a proxy before this server says it; null if it says none.

@@ -9,7 +9,8 @@ import {
   type Voter,
 } from '../../core/arena/index.ts';
 import { counted } from '../../core/model/index.ts';
-import { visibleCode } from '../../core/reports/index.ts';
+import { diffLineKinds, visibleCode } from '../../core/reports/index.ts';
+import { DIFF_TONES } from './diff.ts';
 import { clipped, displayWidth, type Paint, printable } from './terminal.ts';
 
 /** A question as lines for a terminal, and where the answers begin. */
@@ -83,16 +84,12 @@ function textLines(text: string, width: number): readonly string[] {
 }
 
 function diffLines(diff: string, { width, paint }: Omit<PageOptions, 'showResults'>): readonly string[] {
-  return visibleCode(diff)
-    .replace(/\n+$/, '')
-    .split('\n')
-    .flatMap((line) => folded(line, width).map((part) => tinted(line, part, paint)));
-}
-
-function tinted(line: string, part: string, paint: Paint): string {
-  if (/^(?:diff |index |--- |\+\+\+ |@@ )/.test(line)) return paint('dim', part);
-  if (line.startsWith('+')) return paint('good', part);
-  return line.startsWith('-') ? paint('bad', part) : part;
+  const lines = visibleCode(diff).replace(/\n+$/, '').split('\n');
+  const kinds = diffLineKinds(lines);
+  return lines.flatMap((line, at) => {
+    const tone = DIFF_TONES[kinds[at] ?? 'context'];
+    return folded(line, width).map((part) => (tone === null ? part : paint(tone, part)));
+  });
 }
 
 const TAB = '    ';

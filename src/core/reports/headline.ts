@@ -1,5 +1,5 @@
 import type { Alias } from '../model/index.ts';
-import { chosenOf, leftToPerson, pickable } from '../ranking/index.ts';
+import { chosenOf, leftToPerson, type Picked, pickable } from '../ranking/index.ts';
 import { strengthOf, type TellingInput, tellingInput, testFaultOf } from './executed.ts';
 import { counted, plusMinus, SEPARATOR_LABELS } from './format.ts';
 import { MARKDOWN, type Markup, personFirst, personIn } from './markup.ts';
@@ -47,13 +47,16 @@ export function evidenceText(view: RunView, to: Markup = MARKDOWN): string {
   }
   const { alias } = decision;
   const chosen = chosenOf(view);
-  const facts = `${strengthOf(view, alias)}${faultsOfOthers(view, alias, to)}.`;
-  const sure = doubtText(view, to);
-  if (!lastPick(view)) return `It ${facts}${sure}`;
+  const clause = evidenceClause(view, decision, to);
+  if (!lastPick(view)) return `It ${clause}`;
   const whom = chosen === alias ? 'it first too' : `**${alias}** first`;
   const how = decision.kind === 'winner' ? decision.confidence : 'but does not decide';
-  return `${to.own(`The evidence ranks ${whom} — ${how}:`)} it ${facts}${sure}`;
+  return `${to.own(`The evidence ranks ${whom} — ${how}:`)} it ${clause}`;
 }
+
+/** What execution showed for the first candidate, without its subject: `passes all 3 existing tests; B fails 1.` */
+const evidenceClause = (view: RunView, { alias }: Picked, to: Markup): string =>
+  `${strengthOf(view, alias)}${faultsOfOthers(view, alias, to)}.${doubtText(view, to)}`;
 
 function faultsOfOthers(view: RunView, alias: Alias, to: Markup): string {
   const faults = standings(view).flatMap(({ candidate }) => {
@@ -80,7 +83,7 @@ function capText({ decision }: RunView, to: Markup): string {
   const [lowest] = (decision.caps ?? []).toSorted((one, other) => one.most - other.most);
   const isSure = decision.kind === 'winner' && decision.confidence === 'clear';
   return lowest && !isSure
-    ? ` Not clear, because: ${to.sentence(lowerFirst(lowest.because), MAX_BECAUSE)}`
+    ? ` Not clear, because ${to.sentence(lowerFirst(lowest.because), MAX_BECAUSE)}`
     : '';
 }
 
@@ -120,14 +123,14 @@ export function choiceText(
     return {
       title: 'Please choose: your settings leave the choice to you',
       blocks: [
-        `${to.own(`The evidence favours **${decision.alias}**:`)} it ${evidenceText(view, to).replace(/^It /, '')}`,
+        `${to.own(`The evidence favours **${decision.alias}**:`)} it ${evidenceClause(view, decision, to)}`,
       ],
     };
   }
   if (decision.among.length === 1) return onlyCandidateText(view, decision.alias, to);
   const telling = tellingInput(view, decision.among);
   const names = decision.among.map((alias) => `**${alias}**`);
-  if (telling) return differenceText(telling, view, to);
+  if (telling) return differenceText(telling, view, decision, to);
   const [first = ''] = names;
   const faults = faultsOfOthers(view, decision.alias, to);
   const isEqual = decision.among.every((alias) => testFaultOf(view, alias) === null);
@@ -160,7 +163,7 @@ function onlyCandidateText(view: RunView, alias: Alias, to: Markup) {
   return { title: to.own(title), blocks: [facts, ...why] };
 }
 
-function differenceText(telling: TellingInput, view: RunView, to: Markup) {
+function differenceText(telling: TellingInput, view: RunView, decision: Picked, to: Markup) {
   const byResult = new Map<string, Alias[]>();
   for (const { alias, result } of telling.results)
     byResult.set(result, [...(byResult.get(result) ?? []), alias]);
@@ -172,7 +175,7 @@ function differenceText(telling: TellingInput, view: RunView, to: Markup) {
     );
   const what = groups.map(([result, aliases]) => `${who(aliases)} ${to.code(result, MAX_IN_LIST)}`);
   const input = to.code(telling.input, MAX_IN_LIST);
-  const facts = `${to.own(`**${view.decision && view.decision.kind !== 'none' ? view.decision.alias : 'A'}**`)} ${evidenceText(view, to).replace(/^It /, '')}`;
+  const facts = `${to.own(`**${decision.alias}**`)} ${evidenceClause(view, decision, to)}`;
   return isShort
     ? { title: `For ${input}, ${what.join(', ')}: which do you want?`, blocks: [facts] }
     : {

@@ -20,6 +20,7 @@ export {
 export { commitMessage, followUpMessage } from './commit-message.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
+export { type DiffLineKind, diffLineKinds } from './diff-lines.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';
 export { CandidateDocument, JudgedPairDocument, RunDocument } from './document-schema.ts';

@@ -197,7 +197,7 @@ export const Settings = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      '`true`: comments, pages, API and command line show candidates by letter alone until a person has picked or the run has ended: no agent, model, prompt, tokens or cost of a candidate (docs/pages.md). Best with `human` in `evaluator`.',
+      '`true`: comments, pages, API and command line show candidates by letter alone until a person has picked, or the run has ended and leaves no choice open: no agent, model, prompt, tokens or cost of a candidate (docs/pages.md). Best with `human` in `evaluator`.',
     ),
   adaptive: z
     .strictObject({

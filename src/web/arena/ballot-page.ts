@@ -1,6 +1,7 @@
 import { html, raw } from 'hono/html';
 import { type BallotQuestion, type CastVote, executedText } from '../../core/arena/index.ts';
 import { counted } from '../../core/model/index.ts';
+import { type DiffLineKind, diffLineKinds } from '../../core/reports/index.ts';
 import type { Voting } from '../../runs/index.ts';
 import type { WebContext } from '../context.ts';
 import { codeText, csrfField, type Html, shownLine, shownSentence, shownText } from '../layout.ts';
@@ -90,21 +91,27 @@ const block = (text: string): Html => html`<pre class="answer">${shownText(text,
 /** The lines of a diff; each is a row of its own, so that text of others cannot reorder others. */
 function diffBlock(diff: string): Html {
   const lines = diff.slice(0, MAX_ANSWER_CHARS).replace(/\n+$/, '').split('\n');
+  const kinds = diffLineKinds(lines);
   const more = lines.length > MAX_ANSWER_LINES || diff.length > MAX_ANSWER_CHARS;
   return html`<pre class="answer">${lines
     .slice(0, MAX_ANSWER_LINES)
-    .map((line) => html`<span class="${lineClass(line)}">${shownText(line)}</span>${raw('\n')}`)}</pre>${
+    .map(
+      (line, at) =>
+        html`<span class="${LINE_CLASSES[kinds[at] ?? 'context']}">${shownText(line)}</span>${raw('\n')}`,
+    )}</pre>${
     more
       ? html`<p class="muted">The rest is not shown here; <code>runoff arena vote</code> shows all of it.</p>`
       : ''
   }`;
 }
 
-function lineClass(line: string): string {
-  if (/^(?:diff |index |--- |\+\+\+ |@@ )/.test(line)) return 'muted';
-  if (line.startsWith('+')) return 'added';
-  return line.startsWith('-') ? 'removed' : 'context';
-}
+const LINE_CLASSES = {
+  header: 'muted',
+  hunk: 'muted',
+  added: 'added',
+  removed: 'removed',
+  context: 'context',
+} as const satisfies Readonly<Record<DiffLineKind, string>>;
 
 const CHOICES = [
   { verdict: 'left', key: 'a', text: 'A is better' },

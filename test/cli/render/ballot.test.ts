@@ -35,7 +35,7 @@ describe('a blind pair', () => {
     const coloured = page(question, true).lines;
     expect(coloured).toContain('\u001b[31m-old\u001b[0m');
     expect(coloured).toContain('\u001b[32m+new\u001b[0m');
-    expect(coloured).toContain('\u001b[2m+++ b/x\u001b[0m');
+    expect(coloured).toContain('\u001b[1m+++ b/x\u001b[0m');
     expect(page(question, false).lines.join('')).not.toContain('\u001b');
   });
 
