@@ -2,12 +2,14 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ReliabilityReporter } from './test/setup/reliability.ts';
 
-/** Stories take longest. Begun last, one of them would run on alone. */
-class StoriesFirst extends BaseSequencer {
+/** The files that take longest. Begun last, one of them would run on alone. */
+const LONG = ['/test/stories/', '/test/adversarial/collect', '/test/adapters/sandbox/bubblewrap'];
+
+class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isStory = ({ moduleId }: TestSpecification) => moduleId.includes('/test/stories/');
+    const isLong = ({ moduleId }: TestSpecification) => LONG.some((part) => moduleId.includes(part));
     const sorted = await super.sort(files);
-    return [...sorted.filter(isStory), ...sorted.filter((file) => !isStory(file))];
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
   }
 }
 
@@ -20,7 +22,7 @@ export default defineConfig({
     // Tests start real sandboxes, git and Postgres, and wait for them half of their time: four at a time keep two cores
     // busy, and limits of time are so long that a busy machine does not reach them.
     maxWorkers: 4,
-    sequence: { sequencer: StoriesFirst },
+    sequence: { sequencer: LongFilesFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 60_000 } },
