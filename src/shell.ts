@@ -261,7 +261,7 @@ export interface LiveBlock {
 }
 
 /** Exit codes of every command. */
-export const EXIT = { done: 0, failed: 1, usage: 2, nothingSurvived: 3, cancelled: 130 } as const;
+export const EXIT = { done: 0, failed: 1, usage: 2, nothingSurvived: 3, stopped: 130 } as const;
 
 /**
  * One press may arrive twice: a terminal signals the whole process group, and the launcher in `bin` forwards its own

@@ -73,7 +73,7 @@ export async function installAgents(
         );
     }
   } catch (thrown) {
-    if (stop.signal.aborted) return EXIT.cancelled;
+    if (stop.signal.aborted) return EXIT.stopped;
     throw thrown;
   } finally {
     deaf();

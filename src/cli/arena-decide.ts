@@ -56,7 +56,7 @@ async function decide(shell: Shell, name: string, flags: DecideFlags): Promise<n
       await folder.close();
     }
   } catch (thrown) {
-    if (stop.signal.aborted) return EXIT.cancelled;
+    if (stop.signal.aborted) return EXIT.stopped;
     throw thrown;
   } finally {
     release();

@@ -100,7 +100,7 @@ async function mine(shell: Shell, name: string | undefined, flags: MineFlags): P
       const file = resolve(path, dataset);
       if (flags.json) shell.screen.out(`${jsonText({ dataset: file, ...mined, next })}\n`);
       else shell.screen.out(minedText(mined, file, next));
-      if (mined.summary.stop === 'interrupted') return EXIT.cancelled;
+      if (mined.summary.stop === 'interrupted') return EXIT.stopped;
       return mined.summary.kept > 0 ? EXIT.done : EXIT.nothingSurvived;
     } finally {
       await folder.close();

@@ -263,7 +263,7 @@ async function letJudgesVote({ shell, folder, loaded, flags }: OpenContest, name
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
     screen.err('\nStopped. Run the same command to go on; finished answers are not paid for again.\n');
-    return EXIT.cancelled;
+    return EXIT.stopped;
   } finally {
     release();
     await close();

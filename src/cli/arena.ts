@@ -202,7 +202,7 @@ async function generateContest(shell: Shell, name: string, flags: GenFlags): Pro
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
     shell.screen.err('\nStopped. Run the same command to go on; what is finished is not paid for again.\n');
-    return EXIT.cancelled;
+    return EXIT.stopped;
   } finally {
     release();
     await folder.close();

@@ -92,7 +92,7 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
     shell.screen.err('\nStopped. Run the same command to resume; finished answers are not paid for again.\n');
-    return EXIT.cancelled;
+    return EXIT.stopped;
   } finally {
     release();
     await close();

@@ -29,7 +29,7 @@ export function listenForInterrupt({ screen, onInterrupt, exit }: Terminal, runI
     // A failure cannot be handled any more; the next start of Runoff repairs it.
     const patience = new Promise((resolve) => setTimeout(resolve, EXIT_GRACE_MS));
     await Promise.race([Promise.allSettled([runtime?.close()]), patience]);
-    exit(EXIT.cancelled);
+    exit(EXIT.stopped);
   }
 
   const dispose = onPresses(onInterrupt, (press) => {

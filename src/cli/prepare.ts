@@ -70,7 +70,7 @@ async function prepareThen(shell: Shell, flags: PrepareFlags): Promise<number> {
     const code = await prepare(shell, flags, (now) => {
       reached = now;
     });
-    if (code === EXIT.cancelled) return code;
+    if (code === EXIT.stopped) return code;
   } catch (thrown) {
     const { code, message } = asFault(thrown);
     if (reached === null || (code !== 'BASE_BROKEN' && code !== 'REGISTRY_UNAVAILABLE')) throw thrown;
@@ -136,7 +136,7 @@ async function prepare(
     );
     return silenceOf(prepared.tests) === null ? EXIT.done : EXIT.nothingSurvived;
   } catch (thrown) {
-    if (stop.signal.aborted) return EXIT.cancelled;
+    if (stop.signal.aborted) return EXIT.stopped;
     throw thrown;
   } finally {
     release();

@@ -135,11 +135,11 @@ async function withEngine(
     stopping.opened(runtime);
     try {
       // Nothing has begun yet: the run to be resumed stays unchanged.
-      if (stopping.wanted()) return EXIT.cancelled;
+      if (stopping.wanted()) return EXIT.stopped;
       await runtime.world.engine.launch(flows(runtime.world));
       if ((await begin(runtime)) === 'declined') {
         shell.screen.err('Run not started.\n');
-        return EXIT.cancelled;
+        return EXIT.stopped;
       }
       shell.screen.err(startedText(runId));
       stopping.begun();
@@ -184,7 +184,7 @@ async function followToEnd(
     return exitCode(view);
   }
   screen.err(`${stoppedText(view).join('\n')}\n`);
-  return EXIT.cancelled;
+  return EXIT.stopped;
 }
 
 /** Milliseconds for steps other than coders to end after an interrupt; what does not is repeated on resume. Our default. */
@@ -197,7 +197,7 @@ export function exitCode(view: RunView): number {
     case 'closed':
       return pickOf(view.decision) !== null ? EXIT.done : EXIT.nothingSurvived;
     case 'cancelled':
-      return EXIT.cancelled;
+      return EXIT.stopped;
     default:
       return EXIT.failed;
   }

@@ -58,7 +58,7 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
     release();
     await tools.close();
   }
-  if (stop.signal.aborted) return EXIT.cancelled;
+  if (stop.signal.aborted) return EXIT.stopped;
   shell.screen.err(
     `${counts.answered} answered, ${counts.abstained} of them without a pick; ${counts.failed} failed.\n`,
   );

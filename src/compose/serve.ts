@@ -163,7 +163,7 @@ export async function serve(settings: OperatorSettings, terminal: Terminal): Pro
   const { screen } = terminal;
   const stop = Promise.withResolvers<void>();
   const stopListening = onPresses(terminal.onInterrupt, (press) => {
-    if (press > 1) return terminal.exit(EXIT.cancelled);
+    if (press > 1) return terminal.exit(EXIT.stopped);
     screen.err('Stopping: unfinished runs continue at the next start …\n');
     stop.resolve();
   });

@@ -31,7 +31,7 @@ export async function work(settings: OperatorSettings, terminal: Terminal): Prom
   const { screen } = terminal;
   const stop = Promise.withResolvers<void>();
   const stopListening = onPresses(terminal.onInterrupt, (press) => {
-    if (press > 1) return terminal.exit(EXIT.cancelled);
+    if (press > 1) return terminal.exit(EXIT.stopped);
     screen.err('Stopping: other processes continue unfinished work …\n');
     stop.resolve();
   });

@@ -24,14 +24,14 @@ export async function runDemo(options: DemoStart, terminal: Terminal): Promise<n
   const { screen, onInterrupt, exit } = terminal;
   const stop = new AbortController();
   const stopListening = onPresses(onInterrupt, (press) => {
-    if (press > 1) return exit(EXIT.cancelled);
+    if (press > 1) return exit(EXIT.stopped);
     screen.err('\nStopping: everything the demo started is closed …\n');
     stop.abort(new Error('The demo was interrupted.'));
   });
   try {
     return await perform(options, screen, stop.signal);
   } catch (thrown) {
-    if (thrown === stop.signal.reason) return EXIT.cancelled;
+    if (thrown === stop.signal.reason) return EXIT.stopped;
     throw thrown;
   } finally {
     stopListening();

@@ -167,6 +167,6 @@ describe('runoff agents install', () => {
     );
     const ending = installAgents(shell, ['codex'], false);
     interrupt();
-    expect(await ending).toBe(EXIT.cancelled);
+    expect(await ending).toBe(EXIT.stopped);
   });
 });

@@ -18,21 +18,42 @@ test('the commands stand in groups, in the order in which people need them', asy
   expect(lines.at(-2)).toMatch(/^Exit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130/);
 });
 
-describe('the examples in the help', () => {
-  test.each(
-    ['run', 'resume', 'show', 'explain', 'pick', 'status', 'runs', 'ui', 'audit', 'prepare', 'debate'].concat(
-      ['demo', 'cancel', 'answer', 'approve', 'revise', 'select', 'doctor', 'prune', 'workers', 'completion'],
-    ),
-  )('of `%s` begin with the command and use only options that it has', async (command) => {
-    const [described = '', examples = ''] = (await printed(command, '--help')).split('\nExamples:\n');
-    const lines = examples.trim().split('\n');
+/** The commands that a help lists, `help` itself left out. */
+const commandsIn = (help: string): readonly string[] =>
+  [...help.matchAll(/^ {2}([a-z][a-z-]+)(?:\|[a-z-]+)?(?: [[<].*)? {2,}\S/gm)].flatMap(([, name = '']) =>
+    name === 'help' ? [] : [name],
+  );
+
+/** The help of each command, with those of its own commands, such as `arena vote`. */
+async function allHelps(): Promise<ReadonlyMap<string, string>> {
+  const helps = new Map<string, string>();
+  for (const name of commandsIn(await printed('--help'))) {
+    const help = await printed(name, '--help');
+    helps.set(name, help);
+    for (const inner of /^Commands:$/m.test(help) ? commandsIn(help.split(/^Commands:$/m)[1] ?? '') : [])
+      helps.set(`${name} ${inner}`, await printed(name, inner, '--help'));
+  }
+  return helps;
+}
+
+test('the examples in the help of a command begin with it and use only options that it has', async () => {
+  const helps = await allHelps();
+  const withExamples: string[] = [];
+  for (const [command, help] of helps) {
+    const [described = '', examples] = help.split('\nExamples:\n');
+    if (examples === undefined) continue;
+    withExamples.push(command);
+    const lines = examples.split('\n').filter((line) => line.startsWith('  '));
+    expect(lines, command).not.toEqual([]);
     for (const line of lines) {
-      expect(line.trim().startsWith(`runoff ${command}`)).toBe(true);
+      expect(line.trim().startsWith(`runoff ${command}`), `${command}: ${line}`).toBe(true);
       const outsideOfQuotes = line.replace(/"[^"]*"/g, '""');
       for (const [option] of outsideOfQuotes.matchAll(/(?<= )--?[a-z][a-z-]*/g))
-        expect(described).toContain(option);
+        expect(described, `${command}: ${line}`).toContain(option);
     }
-  });
+  }
+  expect(withExamples.length).toBeGreaterThan(helps.size / 2);
+  expect(withExamples).toEqual(expect.arrayContaining(['run', 'arena vote']));
 });
 
 /** What bash offers after these words; the last one is being typed. */
@@ -71,14 +92,10 @@ test.each(['zsh', 'fish'])(
   async (name) => {
     const script = await printed('completion', name);
     const help = await printed('--help');
-    const commands = [...help.matchAll(/^ {2}([a-z][a-z-]+)(?:\|[a-z-]+)?(?: [[<].*)? {2,}\S/gm)].map(
-      ([, name]) => name,
-    );
+    const commands = commandsIn(help);
     expect(commands).toContain('move-database');
     const missing = commands.filter(
-      (command = '') =>
-        command !== 'help' &&
-        !new RegExp(name === 'zsh' ? `'${command}:` : `-a '?${command}\\b`).test(script),
+      (command) => !new RegExp(name === 'zsh' ? `'${command}:` : `-a '?${command}\\b`).test(script),
     );
     expect(missing).toEqual([]);
     const read = spawnSync(name, ['-n'], { input: script, encoding: 'utf8' });

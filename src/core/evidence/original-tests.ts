@@ -47,7 +47,7 @@ function hasName(id: string, name: string): boolean {
   const pattern = name
     .split(/%[a-z#%]|\$\{[^}]*\}|#\{[^}]*\}|\$\w+(?:\.\w+)*/)
     .slice(0, MAX_PLACEHOLDERS + 1)
-    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+    .map((part) => RegExp.escape(part))
     .join('.*');
   return new RegExp(`(?: > |[.:\\\\])${pattern}${BEHIND_NAME}`, 's').test(` > ${id}`);
 }

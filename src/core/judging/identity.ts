@@ -200,8 +200,6 @@ const LOOK_ALIKE_CLASSES: Readonly<Record<string, string>> = {
   s: '[s5$]',
   t: '[t7]',
 };
-/** Leaves the hyphen alone: patterns with the flag `u` may not escape it outside a character class. */
-const escapedPattern = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 const lookAlikePattern = (name: string): string[] =>
   [...name].map((letter) => LOOK_ALIKE_CLASSES[letter] ?? letter);
 /** Matches a name spelt out letter by letter, such as `c-l-a-u-d-e`. */
@@ -230,12 +228,15 @@ export function identitiesOf(authors: readonly Author[]): Identities {
   const words = [...new Set(ordinary.map((name) => name.toLowerCase()))].filter((name) => name !== '').sort();
   return {
     anywhere: new RegExp(`(?:${strong})${NAME_SUFFIX}|${BRANCH}`, 'giu'),
-    bounded: new RegExp(`(?:${VERSIONED}|(?:${bounded.map(escapedPattern).join('|')})${NAME_SUFFIX})`, 'giu'),
+    bounded: new RegExp(
+      `(?:${VERSIONED}|(?:${bounded.map((name) => RegExp.escape(name)).join('|')})${NAME_SUFFIX})`,
+      'giu',
+    ),
     attributed:
       words.length === 0
         ? null
         : new RegExp(
-            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${words.map(escapedPattern).join('|')})\\b`,
+            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${words.map((word) => RegExp.escape(word)).join('|')})\\b`,
             'giu',
           ),
   };

@@ -1,3 +1,5 @@
+import { lowerFirst } from '../model/index.ts';
+
 /** As https://www.conventionalcommits.org has it: `feat(parser): read quoted fields`. */
 const CONVENTIONAL =
   /^(?:feat|fix|docs|chore|refactor|test|ci|build|perf|style|revert)(?:\([^()\n]{1,60}\))?!?: \S/;
@@ -29,5 +31,5 @@ const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 export function conventionalTitle(title: string): string {
   if (isConventionalTitle(title)) return title;
   const kind = KINDS.find(([, pattern]) => pattern.test(title))?.[0] ?? 'fix';
-  return `${kind}: ${/^[A-Z][a-z]/.test(title) ? `${title.charAt(0).toLowerCase()}${title.slice(1)}` : title}`;
+  return `${kind}: ${lowerFirst(title)}`;
 }

@@ -12,6 +12,10 @@ export const uniqueSorted = (texts: Iterable<string>): readonly string[] =>
 /** `1 file`, `2 files`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
+/** For a sentence that continues another one: `Adds a test` as `adds a test`; `JSON` and names like `x` stay as they are. */
+export const lowerFirst = (text: string): string =>
+  /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
+
 /** Length of the longest sequence of backticks: Markdown code needs a longer delimiter. */
 export const longestBackticks = (text: string): number =>
   (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);

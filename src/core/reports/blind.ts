@@ -47,7 +47,7 @@ const MIN_NAME = 4;
 export function withoutNames(text: string, { exact, identities }: HiddenNames): string {
   let rest = text;
   for (const name of exact) {
-    const pattern = new RegExp(name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi');
+    const pattern = new RegExp(RegExp.escape(name), 'gi');
     rest = rest.replace(pattern, HIDDEN_NAME);
   }
   return scrub(rest, identities, () => HIDDEN_NAME);

@@ -65,7 +65,16 @@ export const branchName = (issue: number, run: RunId, alias: Alias): string =>
   `auto-dev/${issue}/${run}/${alias}`;
 
 /** The branch of a candidate's commit in a local repository, e.g. `runoff/r7k2m9q4xa/B`. */
-export const localBranch = (run: RunId, alias: Alias): string => `runoff/${run}/${alias}`;
+export const localBranch = (run: RunId, alias: Alias): string => `${LOCAL_BRANCHES}${run}/${alias}`;
+
+/** What the branches of all runs in a local repository begin with. */
+export const LOCAL_BRANCHES = 'runoff/';
+
+/** Whose branch a name of `localBranch` is; null for other branches. */
+export function readLocalBranch(name: string): { readonly run: RunId; readonly alias: Alias } | null {
+  const [, run, alias] = /^runoff\/([0-9a-z]+)\/([A-Z]\d*)$/.exec(name) ?? [];
+  return run === undefined || alias === undefined ? null : { run, alias };
+}
 
 /** The branch created for a candidate; null if there is none (yet). */
 export const branchOf = (view: RunView, alias: Alias): string | null => view.outcome?.branches[alias] ?? null;

@@ -1,4 +1,4 @@
-import type { Alias } from '../model/index.ts';
+import { type Alias, lowerFirst } from '../model/index.ts';
 import { chosenOf, leftToPerson, type Picked, pickable } from '../ranking/index.ts';
 import { strengthOf, type TellingInput, tellingInput, testFaultOf } from './executed.ts';
 import { counted, plusMinus, SEPARATOR_LABELS } from './format.ts';
@@ -98,9 +98,6 @@ const NOT_SHOWN_BY_TESTS: ReadonlySet<string> = new Set([
   'weights',
   'objections',
 ]);
-
-const lowerFirst = (text: string): string =>
-  /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
 
 /** Maximum code points of an input and of a result in a heading; what is longer goes into a list. */
 const MAX_IN_HEADING = 60;

@@ -233,9 +233,7 @@ function patternOf(name: string): RegExp | null {
   if (!/^[\w:@./*-]+$/.test(name)) return null;
   const text = name
     .split(/(\*\*?)/)
-    .map((part) =>
-      part === '*' ? '[^:]*' : part === '**' ? '.*' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'),
-    )
+    .map((part) => (part === '*' ? '[^:]*' : part === '**' ? '.*' : RegExp.escape(part)))
     .join('');
   return new RegExp(`^${text}$`);
 }

@@ -1,12 +1,9 @@
 import { type Alias, type Candidate, isOver } from '../../core/model/index.ts';
 import { pickOf } from '../../core/ranking/index.ts';
+import { LOCAL_BRANCHES, readLocalBranch } from '../../core/reports/index.ts';
 import type { LocalBranch, RunRecord } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 import { standingPicks } from '../picks.ts';
-
-/** The branches of a local run: `runoff/<run>/<letter>`. */
-const RUN_BRANCHES = 'runoff/';
-const NAME = /^runoff\/([0-9a-z]+)\/([A-Z]\d*)$/;
 
 /** A branch of a candidate, and why it stays, as a clause; null: it was deleted. */
 export interface TidiedBranch {
@@ -26,9 +23,10 @@ export async function tidyBranches(
 ): Promise<readonly TidiedBranch[]> {
   const { top } = await workspaces.describe(path);
   const tidied: TidiedBranch[] = [];
-  for (const branch of await workspaces.branches(top, RUN_BRANCHES)) {
-    const [, id, alias] = NAME.exec(branch.name) ?? [];
-    if (id === undefined || alias === undefined) continue;
+  for (const branch of await workspaces.branches(top, LOCAL_BRANCHES)) {
+    const named = readLocalBranch(branch.name);
+    if (!named) continue;
+    const { run: id, alias } = named;
     const run = await store.run(id);
     const kept =
       run === null

@@ -231,7 +231,9 @@ function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
   const mocked = LOCAL_MOCK.exec(line)?.[1];
   const imported =
     mocked !== undefined &&
-    new RegExp(`(?:from|import|require\\()\\s*['"]${escaped(mocked)}(?:\\.\\w+)?['"]`).test(before.code);
+    new RegExp(`(?:from|import|require\\()\\s*['"]${RegExp.escape(mocked)}(?:\\.\\w+)?['"]`).test(
+      before.code,
+    );
   return imported
     ? {
         kind: 'assertion-neutralised',
@@ -240,8 +242,6 @@ function replacedIn(line: string, before: Side): Omit<Suspicion, 'at'> | null {
       }
     : null;
 }
-
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
 /** The part of a name by which runners find tests, and the language: `.test` in JavaScript, `_test` in Go. */
 export function testNameStyle(path: string): string {
