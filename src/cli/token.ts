@@ -2,12 +2,13 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { makeToken, revokeToken } from '../commands/index.ts';
 import { Fault } from '../core/model/index.ts';
 import { type ApiToken, TOKEN_DAYS, TOKEN_VERBS, type TokenVerb, tokenState } from '../core/tokens/index.ts';
+import type { Store } from '../ports/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption, names } from './options.ts';
 import { jsonText, shown } from './render/index.ts';
 
-/** Tokens that `list` shows. */
-const MAX_LISTED = 1_000;
+/** Tokens that are read from the database at a time. */
+const TOKENS_AT_A_TIME = 1_000;
 
 interface CreateFlags {
   readonly for: string;
@@ -94,7 +95,7 @@ async function create(shell: Shell, flags: CreateFlags): Promise<number> {
 async function list(shell: Shell, json: boolean): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {
-    const tokens = await world.store.tokens({ limit: MAX_LISTED });
+    const tokens = await allTokens(world);
     const now = world.clock.now();
     if (json)
       shell.screen.out(`${jsonText(tokens.map((one) => ({ ...one, state: tokenState(one, now) })))}\n`);
@@ -104,6 +105,17 @@ async function list(shell: Shell, json: boolean): Promise<number> {
     return EXIT.done;
   } finally {
     await close();
+  }
+}
+
+/** Each of them: what is not listed is not revoked either. */
+async function allTokens({ store }: { readonly store: Pick<Store, 'tokens'> }): Promise<readonly ApiToken[]> {
+  const found: ApiToken[] = [];
+  for (;;) {
+    const after = found.at(-1);
+    const page = await store.tokens({ limit: TOKENS_AT_A_TIME, ...(after ? { after } : {}) });
+    found.push(...page);
+    if (page.length < TOKENS_AT_A_TIME) return found;
   }
 }
 

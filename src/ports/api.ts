@@ -1,13 +1,25 @@
 import type { ApiToken } from '../core/tokens/index.ts';
 
+export interface TokenQuery {
+  /** Those of one person. */
+  readonly userId?: number;
+  /** Those that are valid at this time, milliseconds since 1970 UTC. */
+  readonly validAt?: number;
+  /** Those after this one in the list. */
+  readonly after?: Pick<ApiToken, 'createdAt' | 'id'>;
+  readonly limit: number;
+}
+
 /** Tokens of the API. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
 export interface ApiTokens {
   /** Stores a token. Of its text only a hash is stored, so that it cannot be read again. */
   addToken(token: Omit<ApiToken, 'lastUsedAt' | 'revokedAt'>, text: string): Promise<void>;
   /** The token with this text, also if it has expired or was revoked; null if there is none. Takes the same time for each text. */
   tokenOf(text: string): Promise<ApiToken | null>;
-  /** Newest first; those of one person if `userId` is given. */
-  tokens(options: { readonly userId?: number; readonly limit: number }): Promise<readonly ApiToken[]>;
+  /** The token with this id, also if it has expired or was revoked; null if there is none. */
+  token(id: string): Promise<ApiToken | null>;
+  /** Newest first. */
+  tokens(which: TokenQuery): Promise<readonly ApiToken[]>;
   /** False if there is no such token, or if it was revoked before. */
   revokeToken(id: string, at: number): Promise<boolean>;
   /** Notes when a token was used last. */

@@ -28,6 +28,9 @@ const keyed = (over: Partial<KeyedRequest> = {}): KeyedRequest => ({
   expired: 0,
   ...over,
 });
+/** Ids in order, with their texts. */
+const idAt = (at: number): string => String(at).padStart(12, '0');
+const textAt = (ofId: string): string => tokenText(ofId.padEnd(64, '0')).text;
 const answer = { status: 202, headers: { location: '/api/runs/r1' }, body: '{"id":"r1"}' };
 
 /** Tokens of the API, and keys under which a request has its effect once. */
@@ -70,6 +73,29 @@ export function apiContract(fresh: Fresh): void {
       expect((await store.tokens({ limit: 9 })).map((one) => one.id)).toEqual([other.id, id]);
       expect((await store.tokens({ limit: 1 })).map((one) => one.id)).toEqual([other.id]);
       expect(await store.tokens({ userId: 5, limit: 9 })).toEqual([token()]);
+    });
+
+    test('those that are valid are found behind any number of others, a page at a time, and each by its id', async () => {
+      const store = await fresh();
+      // Two at each time, so that a page can end between them.
+      const all = Array.from({ length: 6 }, (_, at) =>
+        token({ ...{ id: idAt(at), createdAt: 1_000 + Math.floor(at / 2) } }),
+      );
+      for (const one of all) await store.addToken(one, textAt(one.id));
+      const ended = token({ id: idAt(6), createdAt: 5_000, expiresAt: 6_000 });
+      await store.addToken(ended, textAt(ended.id));
+      await store.addToken(token({ id: idAt(7), createdAt: 5_000 }), textAt(idAt(7)));
+      await store.revokeToken(idAt(7), 5_500);
+      const pages: string[][] = [];
+      for (let after: ApiToken | undefined; ; ) {
+        const page = await store.tokens({ userId: 5, validAt: 6_000, limit: 3, ...(after ? { after } : {}) });
+        if (page.length === 0) break;
+        pages.push(page.map((one) => one.id));
+        after = page.at(-1);
+      }
+      expect(pages).toEqual([[4, 5, 2].map(idAt), [3, 0, 1].map(idAt)]);
+      expect(await store.token(idAt(6))).toEqual(ended);
+      expect(await store.token('none')).toBeNull();
     });
   });
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { systemRandom } from '../../src/adapters/system/index.ts';
+import { tokenText } from '../../src/core/tokens/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import type { Viewer } from '../../src/web/index.ts';
 import { githubOrigin } from '../world/origin.ts';
@@ -99,6 +100,37 @@ describe('a writer', () => {
     expect([(await make({ key })).status, (await make({ key })).status]).toEqual([200, 422]);
     expect(await stored()).toHaveLength(1);
   });
+});
+
+test('all valid tokens are listed and can be revoked, however many were made and ended since', async () => {
+  const repository = { installationId: 1, repositoryId: 42, owner: 'acme', name: 'lists' };
+  const add = async (at: number) => {
+    const { id, text } = tokenText(String(at).padStart(12, '0').padEnd(64, 'a'));
+    const token = {
+      name: 'old',
+      by: { id: 5, login: 'mona' },
+      repositories: [repository],
+      verbs: ['read'],
+    } as const;
+    await world.store.addToken({ id, ...token, createdAt: at, expiresAt: 9_000_000 }, text);
+    return id;
+  };
+  const valid = [];
+  for (let at = 0; at < 101; at += 1) valid.push(await add(at));
+  for (let at = 200; at < 500; at += 1) await world.store.revokeToken(await add(at), 600);
+  const [oldest = ''] = valid;
+  const first = await page();
+  const ids = (text: string) => [...text.matchAll(/aria-label="Revoke (\w+)"/g)].map(([, id]) => id);
+  expect(ids(first)).toEqual(valid.toReversed().slice(0, 100));
+  expect(first).toContain('<td>revoked</td>');
+  const next = /rel="next" href="([^"#]+)#valid"/.exec(first)?.[1] ?? '';
+  const second = await (await world.get(next, mona)).text();
+  expect(ids(second)).toEqual([oldest]);
+  expect(second).not.toContain('rel="next"');
+  expect((await post(`/tokens/${oldest}/revoke`, {})).status).toBe(303);
+  expect((await world.store.token(oldest))?.revokedAt).toBe(1_000_000);
+  // 100 are too many to make another one.
+  expect(await (await make()).text()).toContain('You have 50 valid tokens or more.');
 });
 
 describe('no token is made', () => {

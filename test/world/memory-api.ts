@@ -1,4 +1,4 @@
-import type { ApiToken } from '../../src/core/tokens/index.ts';
+import { type ApiToken, tokenState } from '../../src/core/tokens/index.ts';
 import type { ApiTokens, IdempotencyKeys, KeptApiAnswer, KeyedRequest } from '../../src/ports/index.ts';
 import { kept } from './memory-commands.ts';
 
@@ -6,6 +6,8 @@ interface KeyEntry extends Pick<KeyedRequest, 'at' | 'request' | 'work'> {
   holder: string | null;
   answer?: KeptApiAnswer;
 }
+
+type TokenPlace = Pick<ApiToken, 'createdAt' | 'id'>;
 
 /** The part of the store that keeps tokens of the API and idempotency keys. */
 export function memoryApi(): ApiTokens & IdempotencyKeys {
@@ -19,11 +21,17 @@ export function memoryApi(): ApiTokens & IdempotencyKeys {
     async tokenOf(text) {
       return kept([...tokens.values()].find((one) => one.text === text)?.token ?? null);
     },
-    async tokens({ userId, limit }) {
-      const all = [...tokens.values()].map(({ token }) => token);
-      const own = all.filter(({ by }) => userId === undefined || by.id === userId);
-      const newest = own.toSorted((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1));
-      return kept(newest.slice(0, limit));
+    async token(id) {
+      return kept(tokens.get(id)?.token ?? null);
+    },
+    async tokens({ userId, validAt, after, limit }) {
+      const order = (a: TokenPlace, b: TokenPlace) => b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1);
+      const found = [...tokens.values()]
+        .map(({ token }) => token)
+        .filter(({ by }) => userId === undefined || by.id === userId)
+        .filter((one) => validAt === undefined || tokenState(one, validAt) === 'valid')
+        .filter((one) => !after || (one.id !== after.id && order(after, one) < 0));
+      return kept(found.toSorted(order).slice(0, limit));
     },
     async revokeToken(id, at) {
       const found = tokens.get(id);

@@ -39,9 +39,23 @@ export function apiTokens(db: Db): ApiTokens {
       return row && same ? tokenOfRow(row) : null;
     },
 
-    async tokens({ userId, limit }) {
-      const newest = all().orderBy('created_at', 'desc').orderBy('id').limit(limit);
-      const found = userId === undefined ? newest : newest.where('user_id', '=', userId);
+    async token(id) {
+      const row = await inStatement(all().where('id', '=', storableText(id)).executeTakeFirst());
+      return row ? tokenOfRow(row) : null;
+    },
+
+    async tokens({ userId, validAt, after, limit }) {
+      let found = all().orderBy('created_at', 'desc').orderBy('id').limit(limit);
+      if (userId !== undefined) found = found.where('user_id', '=', userId);
+      if (validAt !== undefined)
+        found = found.where('revoked_at', 'is', null).where('expires_at', '>', validAt);
+      if (after)
+        found = found.where(({ and, eb, or }) =>
+          or([
+            eb('created_at', '<', after.createdAt),
+            and([eb('created_at', '=', after.createdAt), eb('id', '>', after.id)]),
+          ]),
+        );
       return (await inStatement(found.execute())).map(tokenOfRow);
     },
 

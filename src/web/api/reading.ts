@@ -5,8 +5,8 @@ import type { TokenVerb } from '../../core/tokens/index.ts';
 import type { ListedRun, RepositoryHandle, RunFilter } from '../../ports/index.ts';
 import { readPatch, shownWork, unlessDamaged, viewOf } from '../../runs/index.ts';
 import type { WebParts } from '../context.ts';
+import { listCursor, readListCursor } from '../list-cursor.ts';
 import type { LivePages } from '../live/index.ts';
-import { readRunCursor, runCursor } from '../run-cursor.ts';
 import type { Caller, Callers } from './callers.ts';
 import { ApiProblem, invalidRequest, notThere } from './problems.ts';
 import type { RunSummary } from './schemas.ts';
@@ -80,7 +80,7 @@ export async function pageOfRuns(
   { state, by, q, limit, cursor }: ListParameters,
 ): Promise<{ readonly runs: RunSummary[]; readonly next: string | null }> {
   const size = limit === undefined ? USUAL_PAGE : Number(limit);
-  const after = cursor === undefined ? undefined : readRunCursor(cursor);
+  const after = cursor === undefined ? undefined : readListCursor(cursor);
   if (after === null)
     throw invalidRequest([{ field: 'query.cursor', message: 'Send `next` of the page before, unchanged.' }]);
   const filter: RunFilter = {
@@ -96,7 +96,7 @@ export async function pageOfRuns(
   const last = shown.at(-1);
   return {
     runs: shown.flatMap(runSummaries),
-    next: last && found.length > size ? runCursor(last) : null,
+    next: last && found.length > size ? listCursor(last) : null,
   };
 }
 

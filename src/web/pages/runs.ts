@@ -5,7 +5,7 @@ import { elapsed, money } from '../../core/reports/index.ts';
 import type { ListedRun, RunFilter } from '../../ports/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, moment, sendPage, shownLine, shownText } from '../layout.ts';
-import { readRunCursor, runCursor } from '../run-cursor.ts';
+import { listCursor, readListCursor } from '../list-cursor.ts';
 
 /** Runs on one page of the list. */
 const RUNS_ON_A_PAGE = 50;
@@ -45,7 +45,7 @@ async function sendList(c: WebContext, { world, access }: WebParts): Promise<Res
     title: 'Runs',
     body: html`${viewer?.kind === 'local' ? '' : filterForm(asked)}
 <div id="runs" data-live>${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}</div>
-${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: runCursor(last) })}">Older runs</a></p>` : ''}
+${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: listCursor(last) })}">Older runs</a></p>` : ''}
 ${seen.complete ? '' : html`<p class="muted">This list is not complete: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute, or enter the name of a repository to see its runs.</p>`}`,
   });
 }
@@ -58,7 +58,7 @@ const shortened = (given: Readonly<Record<string, string>>): Partial<Asked> =>
 
 function filterOf({ state, by, q, after }: Asked, of: RunFilter['of']): Omit<RunFilter, 'limit'> {
   const states = RUN_STATES.filter((one) => one === state);
-  const place = readRunCursor(after);
+  const place = readListCursor(after);
   return {
     of,
     ...(states.length > 0 ? { states } : {}),

@@ -15,9 +15,12 @@ import {
 import type { RepositoryHandle } from '../../ports/index.ts';
 import type { Viewer, WebContext, WebEnv, WebParts } from '../context.ts';
 import { csrfField, type Html, moment, sendNotFound, sendPage, sendProblem, shownText } from '../layout.ts';
+import { listCursor, readListCursor } from '../list-cursor.ts';
 
-/** Tokens of one person that are shown, the newest first, and valid ones that they may have. Our defaults. */
-const MAX_LISTED_TOKENS = 200;
+/** Tokens on one page: valid ones, and ended ones, which are only shown for what they were used for. Our defaults. */
+const VALID_ON_A_PAGE = 100;
+const MAX_ENDED = 50;
+/** Valid tokens of a person above which this page makes none. Our default. */
 const MAX_VALID = 50;
 /** Forms that were sent lately, so that one that is sent again makes no second token. Our default. */
 const MAX_SENT = 2_000;
@@ -41,10 +44,9 @@ export function tokenPages(parts: WebParts): Hono<WebEnv> {
   app.get('/', async (c) => {
     const person = personOf(c);
     if (!person) return sendNotFound(c);
-    const [tokens, choice] = [await tokensOf(parts, person), await repositoriesToChoose(parts, person)];
+    const choice = await repositoriesToChoose(parts, person);
     const body = html`${newTokenForm(c, choice, world.random.nonce())}
-<h2>Your tokens</h2>
-${tokenTable(c, tokens, world.clock.now())}`;
+${await ownTokens(c, parts, person)}`;
     return sendPage(c, { title: 'Tokens of the API', body });
   });
   app.post('/', async (c) => {
@@ -71,9 +73,8 @@ ${tokenTable(c, tokens, world.clock.now())}`;
   });
   app.post('/:id/revoke', async (c) => {
     const person = personOf(c);
-    const own = person ? await tokensOf(parts, person) : [];
-    const token = own.find(({ id }) => id === c.req.param('id'));
-    if (!person || !token) return sendNotFound(c);
+    const token = await world.store.token(c.req.param('id'));
+    if (!person || token?.by.id !== person.id) return sendNotFound(c);
     await revokeToken(world, token.id, { id: person.id, login: person.login });
     return c.redirect('/tokens', 303);
   });
@@ -85,12 +86,12 @@ async function makeFromForm(
   person: Person,
   { repositories, names, verbs, days, name }: z.infer<typeof TokenForm>,
 ): Promise<MadeToken> {
-  const now = parts.world.clock.now();
-  const valid = (await tokensOf(parts, person)).filter((one) => tokenState(one, now) === 'valid');
+  const { store, clock } = parts.world;
+  const valid = await store.tokens({ userId: person.id, validAt: clock.now(), limit: MAX_VALID });
   if (valid.length >= MAX_VALID)
     return {
       kind: 'refused',
-      why: `You have ${valid.length} valid tokens. Revoke those that are not needed.`,
+      why: `You have ${MAX_VALID} valid tokens or more. Revoke those that are not needed.`,
     };
   const found = await chosenRepositories(parts, person, { ids: repositories, names });
   if ('missing' in found)
@@ -128,8 +129,22 @@ async function tokenFields(c: WebContext): Promise<object> {
 const sendRefused = (c: WebContext, why: string): Promise<Response> =>
   sendProblem(c, 422, 'No token was made', why);
 
-const tokensOf = ({ world }: WebParts, { id }: Person): Promise<readonly ApiToken[]> =>
-  world.store.tokens({ userId: id, limit: MAX_LISTED_TOKENS });
+/** All valid ones, a page at a time: what is not listed cannot be revoked here. Then those that ended lately. */
+async function ownTokens(c: WebContext, { world }: WebParts, { id: userId }: Person): Promise<Html> {
+  const { store, clock } = world;
+  const [now, after] = [clock.now(), readListCursor(c.req.query('after') ?? '')];
+  const place = after ? { after } : {};
+  const found = await store.tokens({ userId, validAt: now, limit: VALID_ON_A_PAGE + 1, ...place });
+  const valid = found.slice(0, VALID_ON_A_PAGE);
+  const last = found.length > valid.length ? valid.at(-1) : undefined;
+  const newest = after ? [] : await store.tokens({ userId, limit: VALID_ON_A_PAGE + MAX_ENDED });
+  const ended = newest.filter((one) => tokenState(one, now) !== 'valid').slice(0, MAX_ENDED);
+  return html`<h2 id="valid">${after ? 'Your older valid tokens' : 'Your valid tokens'}</h2>
+${valid.length > 0 ? tokenTable(c, { title: 'valid', tokens: valid }, now) : html`<p>You have ${after ? 'no more' : 'none'}.</p>`}
+${last ? html`<p><a rel="next" href="/tokens?after=${listCursor(last)}#valid">Older valid tokens</a></p>` : ''}
+${after ? html`<p><a href="/tokens#valid">The newest tokens</a></p>` : ''}
+${ended.length > 0 ? html`<h2 id="ended">Expired or revoked</h2>${tokenTable(c, { title: 'ended', tokens: ended }, now)}` : ''}`;
+}
 
 interface Choice {
   readonly repositories: readonly RepositoryHandle[];
@@ -205,19 +220,21 @@ ${complete ? '' : html`<p class="muted">Some may be missing: GitHub is asked abo
 <button type="submit">Make the token</button></form></details>`;
 }
 
-function tokenTable(c: WebContext, tokens: readonly ApiToken[], now: number): Html {
-  if (tokens.length === 0) return html`<p>You have none.</p>`;
-  const rows = tokens.map((token) => {
-    const state = tokenState(token, now);
-    const revoke =
-      state === 'valid'
-        ? html`<form method="post" action="/tokens/${token.id}/revoke">${csrfField(c)}<button type="submit" aria-label="Revoke ${token.id}">Revoke</button></form>`
-        : '';
-    return html`<tr><td><code>${token.id}</code></td><td>${shownText(token.name, MAX_TOKEN_NAME)}</td>
-<td>${places(token)}</td><td>${token.verbs.join(', ')}</td><td>${state}</td><td>${moment(token.expiresAt)}</td>
-<td>${token.lastUsedAt === undefined ? 'never' : moment(token.lastUsedAt)}</td><td>${revoke}</td></tr>`;
-  });
-  return html`<div class="wide" tabindex="0" role="region" aria-label="Your tokens"><table>
-<thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Repositories</th><th scope="col">May</th><th scope="col">State</th><th scope="col">Expires</th><th scope="col">Last use</th><th scope="col">Revoke</th></tr></thead>
+function tokenTable(
+  c: WebContext,
+  { title, tokens }: { readonly title: 'ended' | 'valid'; readonly tokens: readonly ApiToken[] },
+  now: number,
+): Html {
+  const isValid = title === 'valid';
+  const rows = tokens.map(
+    (token) => html`<tr><td><code>${token.id}</code></td><td>${shownText(token.name, MAX_TOKEN_NAME)}</td>
+<td>${places(token)}</td><td>${token.verbs.join(', ')}</td><td>${isValid ? moment(token.expiresAt) : tokenState(token, now)}</td>
+<td>${token.lastUsedAt === undefined ? 'never' : moment(token.lastUsedAt)}</td>${isValid ? html`<td>${revokeForm(c, token)}</td>` : ''}</tr>`,
+  );
+  return html`<div class="wide" tabindex="0" role="region" aria-labelledby="${title}"><table>
+<thead><tr><th scope="col">Id</th><th scope="col">Name</th><th scope="col">Repositories</th><th scope="col">May</th><th scope="col">${isValid ? 'Expires' : 'State'}</th><th scope="col">Last use</th>${isValid ? html`<th scope="col">Revoke</th>` : ''}</tr></thead>
 <tbody>${rows}</tbody></table></div>`;
 }
+
+const revokeForm = (c: WebContext, { id }: ApiToken): Html =>
+  html`<form method="post" action="/tokens/${id}/revoke">${csrfField(c)}<button type="submit" aria-label="Revoke ${id}">Revoke</button></form>`;
