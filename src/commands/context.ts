@@ -2,13 +2,13 @@ import { type Actor, asFault, openBoundedMap, openRateLimit, type RunId } from '
 import { noteReply } from '../core/reports/index.ts';
 import type { CommandOutcome, CommandPlace, CommandRecord, RepositoryHandle } from '../ports/index.ts';
 import {
+  closeComparison,
   closeUnpicked,
   type GitHubRun,
   handleOf,
   loadOnGitHub,
   mayWrite,
   type PublishPorts,
-  refreshTally,
   requireGitHub,
   type World,
 } from '../runs/index.ts';
@@ -105,7 +105,7 @@ export const refuse = (
   ...(runId ? { runId } : {}),
 });
 
-/** Ends a run's wait for a pick, and removes the checkboxes from its comparison. False if the run did not wait. */
+/** Ends a run's wait for a pick, and takes the checkboxes out of its comparison, which then names the contestants. False if the run did not wait. */
 export async function endWaitForPick(
   world: PublishPorts & Pick<World, 'announcer'>,
   runId: RunId,
@@ -113,7 +113,7 @@ export async function endWaitForPick(
 ): Promise<boolean> {
   if (!(await closeUnpicked(world, runId, cause))) return false;
   try {
-    await refreshTally(world, await loadOnGitHub(world, runId));
+    await closeComparison(world, await loadOnGitHub(world, runId));
   } catch (thrown) {
     // The issue may have been deleted with the comment; the run is closed in any case.
     world.log.warn({ run: runId, err: thrown }, 'the comparison still asks for a pick');

@@ -66,6 +66,7 @@ export {
   applyPick,
   type CommitPorts,
   choiceTexts,
+  closeComparison,
   loadOnGitHub,
   openAnnouncer,
   type PublishPorts,

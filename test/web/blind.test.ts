@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { systemRandom } from '../../src/adapters/system/index.ts';
 import { finalReport } from '../../src/cli/render/final-report.ts';
 import { renderProgress } from '../../src/cli/render/progress.ts';
+import { stopRunsOfIssue } from '../../src/commands/index.ts';
 import type { Candidate } from '../../src/core/model/index.ts';
 import { runDocument } from '../../src/core/reports/index.ts';
 import { diffsOf, viewOf, type World } from '../../src/runs/index.ts';
@@ -181,6 +182,26 @@ describe('in blind mode', () => {
     const comments = s.repository.comments.filter(({ body }) => NAMES.test(body));
     const kinds = comments.map(({ body }) => /runoff:(\w+)/.exec(body)?.[1]);
     expect(kinds).toEqual(expect.arrayContaining(['choice', 'comparison', 'status']));
+  });
+
+  test.each([
+    ['the issue is closed', 'the issue was closed'],
+    ['somebody gives up the pick', null],
+  ])('all of it is shown once %s, as nobody can pick any more', async (_how, cause) => {
+    const s = apiWorld();
+    await shown(s, 'choice', blind);
+    expect(naming(await allThatIsRead(s))).toEqual([]);
+    if (cause === null) await s.say('/auto-dev cancel');
+    else await stopRunsOfIssue(s.world, { repositoryId: 42, issue: 7, at: s.now() + 1_000, cause });
+    await s.world.announcer.idle();
+    expect(await s.store.run(RUN)).toMatchObject({ state: 'closed' });
+    expect(naming(await allThatIsRead(s))).toEqual(
+      expect.arrayContaining([`/runs/${RUN}`, `API /${RUN}`, 'runoff show']),
+    );
+    const choice = s.repository.comments.find(({ body }) => body.startsWith('<!-- runoff:choice:'))?.body;
+    expect(choice).toMatch(NAMES);
+    expect(choice).toContain('No candidate was picked');
+    expect(choice).not.toContain('- [ ]');
   });
 
   test('nor while coders work; the end of the run shows it', async () => {

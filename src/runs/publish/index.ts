@@ -20,7 +20,7 @@ export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
 export { deleteLosers, type PublishPorts } from './context.ts';
-export { applyPick, loadOnGitHub, refreshTally, releaseCi, whyNotOurs } from './pick.ts';
+export { applyPick, closeComparison, loadOnGitHub, refreshTally, releaseCi, whyNotOurs } from './pick.ts';
 export { proposeSettings } from './settings-pull.ts';
 
 /** Publishes the result. Every write is idempotent. */

@@ -244,6 +244,16 @@ async function refreshPull(context: PublishContext, outcome: PullOutcome): Promi
   await refreshIssue(context, outcome);
 }
 
+/**
+ * Writes the comparison of a run that waits for no pick any more without checkboxes. In all its comments: in blind mode it
+ * has the names now (decision 160), and so other places for its diffs.
+ */
+export async function closeComparison(world: PublishPorts, run: GitHubRun): Promise<void> {
+  await withPublisher(world, { run, signal: new AbortController().signal }, (context) =>
+    refreshIssue(context, run.outcome),
+  );
+}
+
 /** Updates the vote tally in the comparison with as few writes as possible. */
 export async function refreshTally(world: PublishPorts, run: GitHubRun): Promise<void> {
   const { outcome, origin } = run;
