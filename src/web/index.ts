@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono';
 import { asFault } from '../core/model/index.ts';
-import { runActions } from './actions/index.ts';
+import { newRunPages, runActions } from './actions/index.ts';
 import { openApi } from './api/index.ts';
 import { arenaPages } from './arena/index.ts';
 import { openAssets } from './assets.ts';
@@ -94,6 +94,7 @@ export function openWeb(options: WebAppOptions): WebApp {
   app.route('/runs', runList(parts));
   app.route('/runs', runPages(parts));
   app.route('/runs', runActions());
+  app.route('/new', newRunPages(parts));
   app.route('/leaderboard', leaderboardPages(parts));
   app.route('/tokens', tokenPages(parts));
   app.route('/arena', arenaPages(parts));

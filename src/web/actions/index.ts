@@ -1,23 +1,21 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { type PageCommand, pageCommandId } from '../../commands/index.ts';
+import type { PageCommand } from '../../commands/index.ts';
 import { aliasOf } from '../../core/commands/index.ts';
-import type { Actor, RunId } from '../../core/model/index.ts';
 import type { RunView } from '../../core/reports/index.ts';
-import type { Viewer, WebContext, WebEnv } from '../context.ts';
-import { csrfField, type Html, sendProblem, shownSentence } from '../layout.ts';
+import type { WebContext, WebEnv } from '../context.ts';
+import { csrfField, type Html, sendProblem } from '../layout.ts';
 import { type ActionPage, actionForms } from './forms.ts';
+import { actorOf, FormKey, OUTCOME_WAIT_MS, outcomeNotice, sentCommand } from './outcome.ts';
 
-/** Milliseconds that a form waits for its outcome before the page is shown without it. Default: a pick takes seconds. */
-const OUTCOME_WAIT_MS = 5_000;
+export { newRunPages } from './new-run.ts';
 
-const Key = z.string().regex(/^[0-9a-f]{32}$/);
 const FieldNumber = z.coerce.number().int().min(0).max(100_000);
 
 /** Fields of all forms; those that a form lacks are absent. */
 const Fields = z.object({
-  key: Key,
+  key: FormKey,
   picks: FieldNumber.optional(),
   inquiry: FieldNumber.optional(),
   candidate: z.string().max(8).optional(),
@@ -92,52 +90,13 @@ async function submitForm(c: WebContext, action: string): Promise<Response> {
   return c.redirect(`/runs/${id}${on === 'debate' ? '/debate' : ''}?outcome=${key}#outcome`, 303);
 }
 
-const actorOf = (viewer: Viewer): Actor =>
-  viewer.kind === 'github' ? { id: viewer.id, login: viewer.login } : { id: 0, login: 'local' };
-
 /** What a viewer can do on a run's page, after the outcome of the form that they sent, if the address names one. */
 export async function actions(c: WebContext, view: RunView, on: ActionPage = 'overview'): Promise<Html> {
   const { store, random } = c.var.parts.world;
   const { right } = c.var.visible;
-  const outcome = await sentOutcome(c, view.id);
+  const sent = await sentCommand(c);
+  const outcome = sent?.page?.run === view.id ? outcomeNotice(sent, view.id) : '';
   const picks = (await store.picks(view.id)).length;
   const forms = actionForms({ view, right, picks, csrf: csrfField(c), key: random.nonce(), on });
   return html`<section id="actions" aria-labelledby="actions-title"><h2 id="actions-title">Actions</h2>${outcome}${forms}</section>`;
 }
-
-/** The outcome of the form whose key the address has; empty unless the viewer sent it, for this run. */
-async function sentOutcome(c: WebContext, id: RunId): Promise<Html | ''> {
-  const { viewer, parts } = c.var;
-  const key = Key.safeParse(c.req.query('outcome'));
-  if (!key.success || !viewer) return '';
-  const sent = pageCommandId({ via: 'page', by: actorOf(viewer), key: key.data });
-  const found = await parts.commands.outcome(sent, 0);
-  if (found?.page?.run !== id) return '';
-  const { outcome } = found;
-  if (!outcome)
-    return notice(
-      'waiting',
-      'Your command is stored and not applied yet. Other commands of the repository come first, or GitHub does not answer; it is tried for up to an hour. Load the page again to see its outcome.',
-    );
-  if (outcome.kind === 'done') return notice('done', sentence(outcome.note), linkToRun(found.runId, id));
-  if (outcome.kind === 'refused') return notice('refused', outcome.why);
-  return notice(
-    'refused',
-    'You have no write access to the repository at the moment, so nothing was changed.',
-  );
-}
-
-/** Longest outcome that is shown, code points: more than any sentence of a command has. */
-const MAX_NOTICE = 4_000;
-
-const notice = (kind: string, text: string, link: Html | '' = ''): Html =>
-  html`<p id="outcome" role="status" tabindex="-1" class="notice ${kind}">${shownSentence(text, MAX_NOTICE)}${link}</p>`;
-
-/** To the run that a command has started: another one than that of the page. */
-const linkToRun = (started: RunId | undefined, shown: RunId): Html | '' =>
-  started === undefined || started === shown
-    ? ''
-    : html` <a href="/runs/${encodeURIComponent(started)}">Its page</a>`;
-
-const sentence = (note: string): string =>
-  `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?]$/.test(note) ? '' : '.'}`;

@@ -44,6 +44,7 @@ async function sendList(c: WebContext, { world, access }: WebParts): Promise<Res
   return sendPage(c, {
     title: 'Runs',
     body: html`${viewer?.kind === 'local' ? '' : filterForm(asked)}
+${viewer?.kind === 'github' ? html`<p><a href="/new${asked.repo === '' ? '' : `?${new URLSearchParams({ repo: asked.repo })}`}">Start a run on an issue</a></p>` : ''}
 <div id="runs" data-live>${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}</div>
 ${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: listCursor(last) })}">Older runs</a></p>` : ''}
 ${seen.complete ? '' : html`<p class="muted">This list is not complete: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute, or enter the name of a repository to see its runs.</p>`}`,
@@ -91,7 +92,7 @@ function emptyList(asked: Asked, local: boolean): Html {
   if (query(asked) !== '') return html`<p>No run matches. <a href="/runs">Show all runs</a></p>`;
   return local
     ? html`<p>There is no run yet. Start one with <code>runoff run "What should change" --repo FOLDER</code>.</p>`
-    : html`<p>There is no run in a repository that you may read. Label an issue <code>auto-dev</code> to start one.</p>`;
+    : html`<p>There is no run in a repository that you may read. Label an issue <code>auto-dev</code>, or comment <code>/auto-dev run</code> on it, to start one.</p>`;
 }
 
 const runTable = (

@@ -13,9 +13,10 @@ import {
   tokenState,
 } from '../../core/tokens/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
-import type { Viewer, WebContext, WebEnv, WebParts } from '../context.ts';
+import type { Viewer, VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
 import { csrfField, type Html, moment, sendNotFound, sendPage, sendProblem, shownText } from '../layout.ts';
 import { listCursor, readListCursor } from '../list-cursor.ts';
+import { writableRepositories } from '../people/index.ts';
 
 /** Tokens on one page: valid ones, and ended ones, which are only shown for what they were used for. Our defaults. */
 const VALID_ON_A_PAGE = 100;
@@ -44,7 +45,7 @@ export function tokenPages(parts: WebParts): Hono<WebEnv> {
   app.get('/', async (c) => {
     const person = personOf(c);
     if (!person) return sendNotFound(c);
-    const choice = await repositoriesToChoose(parts, person);
+    const choice = await writableRepositories(parts, person);
     const body = html`${newTokenForm(c, choice, world.random.nonce())}
 ${await ownTokens(c, parts, person)}`;
     return sendPage(c, { title: 'Tokens of the API', body });
@@ -146,19 +147,6 @@ ${after ? html`<p><a href="/tokens#valid">The newest tokens</a></p>` : ''}
 ${ended.length > 0 ? html`<h2 id="ended">Expired or revoked</h2>${tokenTable(c, { title: 'ended', tokens: ended }, now)}` : ''}`;
 }
 
-interface Choice {
-  readonly repositories: readonly RepositoryHandle[];
-  /** False: some may be missing. */
-  readonly complete: boolean;
-}
-
-/** Repositories with runs to which the person may write, as far as lists know. */
-async function repositoriesToChoose({ access }: WebParts, person: Person): Promise<Choice> {
-  const { repositories, complete } = await access.visibleRepositories(person);
-  const rights = await Promise.all(repositories.map((one) => access.listedRight(person, one)));
-  return { repositories: repositories.filter((_, at) => rights[at] === 'write'), complete };
-}
-
 /**
  * Only repositories that the person may see are found, whatever the form says: one that they may not see is treated as one
  * that does not exist (decision 127). Whether they may write is asked when the token is made.
@@ -198,7 +186,7 @@ const sendMade = (c: WebContext, { token, text }: Extract<MadeToken, { readonly 
 const places = ({ repositories }: Pick<ApiToken, 'repositories'>): Html =>
   html`${repositories.map(({ owner, name }, at) => html`${at > 0 ? ', ' : ''}${shownText(`${owner}/${name}`, 200)}`)}`;
 
-function newTokenForm(c: WebContext, { repositories, complete }: Choice, key: string): Html {
+function newTokenForm(c: WebContext, { repositories, complete }: VisibleRepositories, key: string): Html {
   const boxes = repositories.map(
     ({ repositoryId, owner, name }) =>
       html`<li><label><input type="checkbox" name="repository" value="${repositoryId}"> ${shownText(`${owner}/${name}`, 200)}</label></li>`,
