@@ -23,6 +23,9 @@ export type Viewer =
     }
   | { readonly kind: 'local' };
 
+/** Somebody who has signed in with GitHub. */
+export type Person = Extract<Viewer, { readonly kind: 'github' }>;
+
 /** Whether there are contests for them: operators, and the person at this machine. */
 export const mayRunContests = (viewer: Viewer): boolean => viewer.kind === 'local' || viewer.operator;
 

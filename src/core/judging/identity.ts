@@ -200,6 +200,7 @@ const LOOK_ALIKE_CLASSES: Readonly<Record<string, string>> = {
   s: '[s5$]',
   t: '[t7]',
 };
+const anyOf = (texts: readonly string[]): string => texts.map((text) => RegExp.escape(text)).join('|');
 const lookAlikePattern = (name: string): string[] =>
   [...name].map((letter) => LOOK_ALIKE_CLASSES[letter] ?? letter);
 /** Matches a name spelt out letter by letter, such as `c-l-a-u-d-e`. */
@@ -228,15 +229,12 @@ export function identitiesOf(authors: readonly Author[]): Identities {
   const words = [...new Set(ordinary.map((name) => name.toLowerCase()))].filter((name) => name !== '').sort();
   return {
     anywhere: new RegExp(`(?:${strong})${NAME_SUFFIX}|${BRANCH}`, 'giu'),
-    bounded: new RegExp(
-      `(?:${VERSIONED}|(?:${bounded.map((name) => RegExp.escape(name)).join('|')})${NAME_SUFFIX})`,
-      'giu',
-    ),
+    bounded: new RegExp(`(?:${VERSIONED}|(?:${anyOf(bounded)})${NAME_SUFFIX})`, 'giu'),
     attributed:
       words.length === 0
         ? null
         : new RegExp(
-            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${words.map((word) => RegExp.escape(word)).join('|')})\\b`,
+            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${anyOf(words)})\\b`,
             'giu',
           ),
   };

@@ -3,7 +3,7 @@ import { html, raw } from 'hono/html';
 import { z } from 'zod';
 import { asFault } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
-import type { Viewer, VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
+import type { Person, VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
 import { csrfField, type Html, sendNotFound, sendPage, sendProblem, shownText } from '../layout.ts';
 import { writableRepositories } from '../people/index.ts';
 import { FormKey, OUTCOME_WAIT_MS, outcomeNotice, sentCommand } from './outcome.ts';
@@ -18,7 +18,7 @@ const STARTS = {
   },
 } as const;
 
-const NewRun = z.object({
+const StartForm = z.object({
   key: FormKey,
   repository: z.string().trim().min(1).max(200),
   // As people copy it: also `#7`.
@@ -29,8 +29,6 @@ const NewRun = z.object({
     .transform((text) => Number(text.replace('#', ''))),
   start: z.enum(['run', 'debate']),
 });
-
-type Person = Extract<Viewer, { readonly kind: 'github' }>;
 
 /** The page that starts a run on any issue, also on one that had none. The same as the comment on the issue. */
 export function newRunPages(parts: WebParts): Hono<WebEnv> {
@@ -48,33 +46,33 @@ export function newRunPages(parts: WebParts): Hono<WebEnv> {
 }
 
 async function start(c: WebContext, parts: WebParts, { id, login }: Person): Promise<Response> {
-  const form = NewRun.safeParse(await c.req.parseBody());
+  const form = StartForm.safeParse(await c.req.parseBody());
   if (!form.success)
-    return refused(
+    return sendRefusal(
       c,
       400,
       'The form was not filled in. Go back, and enter a repository as owner/name and the number of an issue.',
     );
   const { key, repository, issue, start: how } = form.data;
   const found = await writable(parts, { kind: 'github', id, login, operator: false }, repository);
-  if (typeof found === 'string') return refused(c, 422, found);
+  if (typeof found === 'string') return sendRefusal(c, 422, found);
   const by = { id, login };
   const about = { repository: found, thread: issue };
   try {
     const { commands } = parts;
     const taken = await commands.onPage({ via: 'page', key, by, text: STARTS[how].text, about });
-    if (taken.kind === 'refused') return refused(c, 422, taken.why);
+    if (taken.kind === 'refused') return sendRefusal(c, 422, taken.why);
     const command = await commands.outcome(taken.command, OUTCOME_WAIT_MS);
     return command?.outcome?.kind === 'done' && command.runId !== undefined
       ? c.redirect(`/runs/${encodeURIComponent(command.runId)}`, 303)
       : c.redirect(`/new?outcome=${key}#outcome`, 303);
   } catch (thrown) {
     if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
-    return refused(c, 422, `${repository} has no issue ${issue} that Runoff can read. Check its number.`);
+    return sendRefusal(c, 422, `${repository} has no issue ${issue} that Runoff can read. Check its number.`);
   }
 }
 
-const refused = (c: WebContext, status: 400 | 422, why: string): Promise<Response> =>
+const sendRefusal = (c: WebContext, status: 400 | 422, why: string): Promise<Response> =>
   sendProblem(c, status, 'No run was started', why);
 
 /** The repository of a name, or a sentence: one that the person may not see is as one that does not exist (decision 127). */
@@ -116,8 +114,8 @@ function repositoryField({ repositories, complete }: VisibleRepositories, value:
   const known = repositories.map((one) => html`<option value="${fullName(one)}"></option>`);
   return html`<p><label>Repository, as owner/name <input name="repository" required maxlength="200" list="writable" autocomplete="off" value="${value}"></label></p>
 <datalist id="writable">${known}</datalist>
-${repositories.length > 0 ? html`<p class="muted">You may write to ${shownText(repositories.slice(0, MAX_NAMED).map(fullName).join(', '))}${repositories.length > MAX_NAMED || !complete ? ', and perhaps others' : ''}.</p>` : html`<p class="muted">Runoff knows no repository with runs that you may write to.</p>`}`;
+${repositories.length > 0 ? html`<p class="muted">You may write to ${shownText(repositories.slice(0, NAMED_ON_PAGE).map(fullName).join(', '))}${repositories.length > NAMED_ON_PAGE || !complete ? ', and perhaps others' : ''}.</p>` : html`<p class="muted">Runoff knows no repository with runs that you may write to.</p>`}`;
 }
 
 /** Repositories that the page names. Our default. */
-const MAX_NAMED = 10;
+const NAMED_ON_PAGE = 10;

@@ -13,7 +13,7 @@ import {
   tokenState,
 } from '../../core/tokens/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
-import type { Viewer, VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
+import type { Person, VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
 import { csrfField, type Html, moment, sendNotFound, sendPage, sendProblem, shownText } from '../layout.ts';
 import { listCursor, readListCursor } from '../list-cursor.ts';
 import { writableRepositories } from '../people/index.ts';
@@ -31,8 +31,6 @@ const VERB_WORDS = {
   run: 'start and repeat runs',
   act: 'pick, vote, cancel',
 } as const satisfies Record<TokenVerb, string>;
-
-type Person = Extract<Viewer, { readonly kind: 'github' }>;
 
 const personOf = (c: WebContext): Person | null => (c.var.viewer?.kind === 'github' ? c.var.viewer : null);
 
