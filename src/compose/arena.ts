@@ -43,6 +43,7 @@ export async function openContestFolders(operator: Operator): Promise<OpenContes
 export const arenaOf = (operator: Operator, { prompts }: Pick<World, 'prompts'>): ArenaOptions => ({
   contests: contestsIn(operator),
   variants: prompts.coder,
+  githubUrl: operator.github.gitUrl,
   localVoter: userInfo().username,
 });
 

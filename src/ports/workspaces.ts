@@ -117,7 +117,7 @@ export interface Workspaces extends LocalBranches {
   /**
    * The commits on the first-parent line of a commit, committed since a time (milliseconds since 1970 UTC), newest first,
    * at most 20,000. Nothing that the repository's settings or hooks name is executed. `shallow`: the repository lacks
-   * older commits. `origin`: the address of the remote with this name, as somebody wrote it; null if there is none.
+   * older commits.
    */
   mainline(
     source: Extract<RepositorySource, { readonly kind: 'local' }>,
@@ -126,8 +126,12 @@ export interface Workspaces extends LocalBranches {
   ): Promise<{
     readonly changes: readonly HistoryChange[];
     readonly shallow: boolean;
-    readonly origin: string | null;
   }>;
+  /**
+   * The address of the remote `origin` of a local repository, as somebody wrote it; null without one, and if there is no
+   * repository at the path.
+   */
+  origin(path: string): Promise<string | null>;
   /**
    * The difference of these files between two commits, in the form of a collected patch; null if it cannot be written as
    * text. Fault BASE_MISSING if the source lacks one of the commits.

@@ -8,6 +8,7 @@ export {
   RunRequest,
 } from './admit/index.ts';
 export {
+  type ContestSources,
   decideContest,
   type Generated,
   type GenerateEvent,
@@ -22,6 +23,7 @@ export {
   openTaskBase,
   payerOf,
   readDecisions,
+  sourcesOf,
   type TaskBase,
   type VerifyPorts,
   Voting,

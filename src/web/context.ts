@@ -101,6 +101,8 @@ export interface ArenaOptions {
   readonly contests: Contests;
   /** Runoff's own prompt variants, which contests may name. */
   readonly variants: ReadonlyMap<string, string>;
+  /** Where the pages of GitHub are: remotes of repositories are compared with it. */
+  readonly githubUrl: string;
   /** Name under which votes of the person at this machine are stored. */
   readonly localVoter: string;
 }

@@ -51,7 +51,7 @@ async function served(): Promise<{ readonly site: Site } & AsyncDisposable> {
   const contests = openContests({ dir, dataDir: join(dir, 'data'), lock: async () => async () => {} });
   const world = webWorld({
     world: partial<World>({ clock: systemClock }),
-    arena: { contests, variants: new Map(), localVoter: 'sam' },
+    arena: { contests, variants: new Map(), githubUrl: 'https://github.test', localVoter: 'sam' },
   });
   const { promise: listening, resolve } = Promise.withResolvers<number>();
   const fetched = async ({ url, method, headers, body }: Request) => {

@@ -32,8 +32,9 @@ export function fieldFrom(text: string): Field {
     ...contest,
     contestants: contestants.map((one) => ({ ...one, instructions: String(prompts[one.prompt]) })),
     tasks: tasks.map((task) => {
-      if (task.kind === 'repo') throw new Error('only texts');
-      return task;
+      if (task.kind === 'text') return task;
+      if (!('commit' in task.base)) throw new Error('only texts and commits');
+      return { ...task, start: task.base.commit, hidden: null };
     }),
   };
   return new Field(resolved);

@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openContests } from '../../src/adapters/arena/index.ts';
 import { readRecords, VOTES_FILE, VoteRecord } from '../../src/core/arena/index.ts';
+import type { Workspaces } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import type { Viewer } from '../../src/web/index.ts';
 import { contestFile, fieldFrom, writeContest } from '../cli/contest-folder.ts';
 import { shellOver } from '../cli/shell.ts';
 import { type Field, SOLVED, UNSOLVED } from '../core/arena/contest-records.ts';
 import { CORPUS } from '../core/reports/hostile.ts';
+import { partial } from '../world/partial.ts';
 import { expectInert } from './inert.ts';
 import { CSRF, mona, webWorld } from './web-world.ts';
 
@@ -25,6 +28,7 @@ let isLocked: boolean;
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'arena-pages-'));
   isLocked = false;
+  origins = new Map();
 });
 afterEach(() => rm(dir, { recursive: true, force: true }));
 
@@ -35,7 +39,15 @@ const openFolders = () =>
     lock: async () => (isLocked ? null : async () => {}),
   });
 const variants = new Map<string, string>();
-const pages = () => webWorld({ arena: { contests: openFolders(), variants, localVoter: 'sam' } });
+/** Remotes of the repositories of this machine, by their path. */
+let origins: Map<string, string>;
+const pages = () =>
+  webWorld({
+    world: partial<World>({
+      workspaces: partial<Workspaces>({ origin: async (path) => origins.get(path) ?? null }),
+    }),
+    arena: { contests: openFolders(), variants, githubUrl: 'https://github.test', localVoter: 'sam' },
+  });
 
 function answered(answerOf = (contestant: string, task: string) => `${contestant.length} on ${task}`): Field {
   const field = fieldFrom(contestFile(TASKS));
@@ -254,4 +266,101 @@ test('the report has the sections of its files, and a picture without a style of
   for (const part of ['Rating by people', 'Results and cost', 'careful', '<svg', '3 votes by 1 person'])
     expect(text).toContain(part);
   expect(text).not.toMatch(/<style| style=|<script>/);
+});
+
+describe('a contest with tasks of a repository', () => {
+  const COMMIT = 'c'.repeat(40);
+  const STATEMENT = 'Round shares of the secret project.';
+  const repoTask = (id: string, repository: string) =>
+    `  - { id: ${id}, kind: repo, base: { repository: ${repository}, commit: ${COMMIT} }, statement: "${STATEMENT}", verify: node --test }`;
+  const PATHS = ['/arena/spring', '/arena/spring/vote', '/arena/spring/report'];
+  /** Of these repositories of this machine; both contestants have answered. */
+  async function mined(...repositories: readonly string[]): Promise<void> {
+    const file = contestFile(repositories.map((path, at) => repoTask(`t${at}`, path)).join('\n'));
+    const field = fieldFrom(file);
+    for (const { id: task } of field.contest.tasks)
+      for (const [at, { id }] of field.contest.contestants.entries())
+        field.answer(id, task, `--- a/shares.js\n+++ b/shares.js\n@@ -1 +1 @@\n-1;\n+${at};\n`, {
+          form: 'diff',
+          verification: SOLVED,
+        });
+    await writeContest(join(dir, 'spring'), file, field);
+  }
+  const withApp = () => {
+    const world = pages();
+    for (const [at, name] of ['shop', 'lists'].entries())
+      world.installed.push({ installationId: 1, repositoryId: 42 + at, owner: 'Acme', name, installedAt: 0 });
+    return world;
+  };
+  const statuses = async (world: ReturnType<typeof pages>, viewer: Viewer = kim) =>
+    Promise.all(PATHS.map(async (path) => (await textOf(path, viewer, world)).status));
+  const SECRET = /secret project|shares\.js|\bt0\b|acme|shop/i;
+
+  test('is shown to an operator who may read that repository now, and no longer than that', async () => {
+    await mined('/srv/shop');
+    origins.set('/srv/shop', 'git@github.test:acme/Shop.git');
+    const world = withApp();
+    world.rights.set('42 6', 'read');
+    expect(await statuses(world)).toEqual([200, 200, 200]);
+    expect((await textOf('/arena/spring/vote', kim, world)).text).toContain(STATEMENT);
+    const voting = await voter(kim, world);
+    const on = voting.pair();
+
+    world.rights.delete('42 6');
+    world.now += 61_000;
+    expect(await statuses(world)).toEqual([403, 403, 403]);
+    for (const path of ['/arena', ...PATHS]) {
+      const { text } = await textOf(path, kim, world);
+      expect(text).toContain('from a repository that you may not read on GitHub now');
+      expect(text).not.toMatch(SECRET);
+      expectInert(text);
+    }
+    // Nor does the old form get anything.
+    const late = await voting.votes('left', on);
+    expect([late.status, late.text]).toEqual([403, expect.not.stringMatching(SECRET)]);
+    expect(await votes()).toEqual([]);
+  });
+
+  test('of which one may not be read is withheld as a whole', async () => {
+    await mined('/srv/shop', '/srv/lists');
+    origins.set('/srv/shop', 'https://github.test/acme/shop');
+    origins.set('/srv/lists', 'https://github.test/acme/lists.git');
+    const world = withApp();
+    world.rights.set('42 6', 'write');
+    expect(await statuses(world)).toEqual([403, 403, 403]);
+    world.now += 61_000;
+    world.rights.set('43 6', 'read');
+    expect(await statuses(world)).toEqual([200, 200, 200]);
+  });
+
+  test.each([
+    ['has no remote', null],
+    ['has a remote elsewhere', 'https://git.example/acme/shop'],
+    ['has a remote without the App', 'https://github.test/acme/other'],
+    ['has a remote that is no address', '--upload-pack=touch'],
+  ])('that %s is for the person at this machine alone', async (_what, origin) => {
+    await mined('/srv/shop');
+    if (origin !== null) origins.set('/srv/shop', origin);
+    const world = withApp();
+    world.rights.set('42 6', 'admin');
+    expect(await statuses(world)).toEqual([403, 403, 403]);
+    expect(await statuses(world, local)).toEqual([200, 200, 200]);
+    expect(world.asked.filter((one) => one !== 'installed')).toEqual([]);
+  });
+
+  test('is shown to nobody of GitHub while GitHub cannot be asked; contests of texts are', async () => {
+    await mined('/srv/shop');
+    origins.set('/srv/shop', 'https://github.test/acme/shop');
+    const world = withApp();
+    world.rights.set('42 6', 'read');
+    world.isDown = true;
+    expect(await statuses(world)).toEqual([503, 503, 503]);
+    expect((await textOf('/arena', kim, world)).status).toBe(503);
+    expect(await statuses(world, local)).toEqual([200, 200, 200]);
+    await spring();
+    expect(await statuses(world)).toEqual([200, 200, 200]);
+    world.isDown = false;
+    await mined('/srv/shop');
+    expect(await statuses(world)).toEqual([200, 200, 200]);
+  });
 });

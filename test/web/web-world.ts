@@ -1,7 +1,14 @@
 import { systemClock } from '../../src/adapters/system/index.ts';
 import type { PageCommands } from '../../src/commands/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import type { GitHub, GitHubReader, Permission, RepositoryFacts, Store } from '../../src/ports/index.ts';
+import type {
+  GitHub,
+  GitHubReader,
+  InstalledRepository,
+  Permission,
+  RepositoryFacts,
+  Store,
+} from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { openWeb, type Viewer, type WebAppOptions } from '../../src/web/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
@@ -17,9 +24,11 @@ export interface WebWorld {
   readonly store: Store;
   /** By repository and user, e.g. `42 5`; nobody else has any. */
   readonly rights: Map<string, Permission>;
+  /** Repositories on which the App is installed, where a page asks for that list. */
+  readonly installed: InstalledRepository[];
   /** Ids of repositories that are public on GitHub. */
   readonly open: Set<number>;
-  /** Each question to GitHub about a right, as `42 5`; about whether a repository is public, as `42`. */
+  /** Each question to GitHub: about a right, as `42 5`; whether a repository is public, as `42`; where the App is. */
   readonly asked: string[];
   isDown: boolean;
   /** While it is there, GitHub answers only when it resolves. */
@@ -38,6 +47,7 @@ export function webWorld(
 ): WebWorld {
   const store = memoryStore();
   const rights = new Map<string, Permission>();
+  const installed: InstalledRepository[] = [];
   const open = new Set<number>();
   const asked: string[] = [];
   const state = { isDown: false, answers: null as Promise<void> | null, now: 0 };
@@ -47,6 +57,10 @@ export function webWorld(
     if (state.isDown) throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
   };
   const github = partial<GitHub>({
+    async repositories() {
+      await ask('installed');
+      return installed;
+    },
     reader: async ({ repositoryId }) =>
       partial<GitHubReader>({
         async permission({ id }) {
@@ -68,6 +82,7 @@ export function webWorld(
   return Object.assign(state, {
     store,
     rights,
+    installed,
     open,
     asked,
     run: async (id: string, repositoryId = 42) => {

@@ -11,7 +11,10 @@ import type { Mirrors } from './mirrors.ts';
 const MAX_COMMITS = 5_000;
 const MAX_COMMIT_MESSAGE = 4_000;
 
-type SourceReader = Pick<Workspaces, 'diff' | 'fingerprint' | 'forkPoint' | 'mainline' | 'messages'>;
+type SourceReader = Pick<
+  Workspaces,
+  'diff' | 'fingerprint' | 'forkPoint' | 'mainline' | 'messages' | 'origin'
+>;
 
 interface HistoryParts {
   readonly git: Git;
@@ -44,6 +47,7 @@ export function openHistory({ git, layout, mirrors, prepared }: HistoryParts): S
   return {
     mainline: prepared(mainline.mainline),
     diff: prepared(mainline.diff),
+    origin: prepared(mainline.origin),
     fingerprint: prepared(fingerprints(mirrors)),
     messages: prepared((source: RepositorySource, sha: Sha, since: number) =>
       holding(source, [sha], async (key) => {

@@ -25,18 +25,17 @@ interface MainlineParts {
  * Reads the history of a local repository, which may be a stranger's: with plumbing only, which starts no program that
  * its settings name, and compares commits in our own mirror, which has settings of ours alone.
  */
-export function openMainline({ git, layout, mirrors }: MainlineParts): Pick<Workspaces, 'mainline' | 'diff'> {
+export function openMainline({
+  git,
+  layout,
+  mirrors,
+}: MainlineParts): Pick<Workspaces, 'diff' | 'mainline' | 'origin'> {
   const quiet = inUserRepository(git);
 
   async function isShallow(path: string): Promise<boolean> {
     const done = await quiet({ cwd: path, args: ['rev-parse', '--is-shallow-repository'] });
     if (done.exitCode !== 0) throw gitFault(`Reading ${path}`, done);
     return done.stdout.trim() === 'true';
-  }
-
-  async function originOf(path: string): Promise<string | null> {
-    const done = await quiet({ cwd: path, args: ['config', '--get', 'remote.origin.url'] });
-    return done.exitCode === 0 ? done.stdout.trim() : null;
   }
 
   return {
@@ -56,8 +55,12 @@ export function openMainline({ git, layout, mirrors }: MainlineParts): Pick<Work
       return {
         changes: commits.map((one) => ({ ...one, files: files.get(one.commit) ?? [] })),
         shallow: await isShallow(path),
-        origin: await originOf(path),
       };
+    },
+
+    async origin(path) {
+      const done = await quiet({ cwd: path, args: ['config', '--get', 'remote.origin.url'] });
+      return done.exitCode === 0 ? done.stdout.trim() : null;
     },
 
     async diff(source, from, to, paths) {

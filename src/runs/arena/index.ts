@@ -6,6 +6,7 @@ export { type Mined, mineHistory } from './mine.ts';
 export { payerOf } from './payer.ts';
 export type { MinePorts } from './prove.ts';
 export type { GenerateEvent, GeneratePorts } from './sample.ts';
+export { type ContestSources, sourcesOf } from './sources.ts';
 export { verifyBase, verifyDiff } from './verdict.ts';
 export { openTaskBase, type TaskBase, type VerifyPorts } from './verify.ts';
 export { Voting } from './voting.ts';

@@ -49,7 +49,8 @@ export async function openIssues(
     : { kind: 'open', reader: await github.reader(handle), repository };
 }
 
-const fullNameOf = ({ owner, name }: Pick<HubRepository, 'name' | 'owner'>): string =>
+/** `owner/name` for comparisons: GitHub's names are the same in any case. */
+export const fullNameOf = ({ owner, name }: Pick<HubRepository, 'name' | 'owner'>): string =>
   `${owner}/${name}`.toLowerCase();
 
 type Stated =

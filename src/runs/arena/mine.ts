@@ -63,7 +63,8 @@ export async function mineHistory(ports: MinePorts, options: MineOptions): Promi
   const source = { kind: 'local', path: repository } as const;
   const head = await ports.workspaces.resolve(source, 'HEAD');
   if (head === null) throw new Fault('REPOSITORY_EMPTY', `${repository} has no commit yet.`);
-  const { changes, shallow, origin } = await ports.workspaces.mainline(source, head, { since });
+  const { changes, shallow } = await ports.workspaces.mainline(source, head, { since });
+  const origin = await ports.workspaces.origin(repository);
   const issues = await openIssues(ports, origin, changes);
   if (issues.kind === 'closed')
     options.onProgress(`Tasks are stated by commit messages: ${STATEMENTS[issues.why].because}.`);

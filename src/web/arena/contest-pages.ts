@@ -8,6 +8,10 @@ import type { ListedContest } from './contests.ts';
 export const contestAddress = (name: string, path = ''): string =>
   `/arena/${encodeURIComponent(name)}${path}`;
 
+/** In place of a contest, which names no repository either. */
+export const WITHHELD =
+  'Its tasks are from a repository that you may not read on GitHub now, or that GitHub does not know, so its tasks and answers are not shown.';
+
 /** All contests of the data folder. */
 export const contestList = (contests: readonly ListedContest[]): Html =>
   contests.length === 0
@@ -19,7 +23,8 @@ export const contestList = (contests: readonly ListedContest[]): Html =>
 
 function contestRow(listed: ListedContest): Html {
   const head = html`<th scope="row"><a href="${contestAddress(listed.name)}">${shownLine(listed.name)}</a></th>`;
-  if ('why' in listed)
+  if (listed.kind === 'withheld') return html`<tr>${head}<td colspan="4">${WITHHELD}</td></tr>`;
+  if (listed.kind === 'unreadable')
     return html`<tr>${head}<td colspan="4">cannot be read: ${shownLine(listed.why, 500)}</td></tr>`;
   const { records, standing } = listed;
   return html`<tr>${head}<td class="number">${records.contest.tasks.length}</td><td class="number">${records.contest.contestants.length}</td><td class="number">${standing.samples.length}</td><td class="number">${votesOfPeople(standing)}</td></tr>`;

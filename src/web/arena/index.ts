@@ -6,8 +6,8 @@ import { asFault } from '../../core/model/index.ts';
 import { mayRunContests, type Viewer, type WebContext, type WebEnv, type WebParts } from '../context.ts';
 import { sendNotFound, sendPage, sendProblem, shownLine } from '../layout.ts';
 import { ballotPage } from './ballot-page.ts';
-import { contestAddress, contestList, contestPage } from './contest-pages.ts';
-import { type ContestPages, openContestPages } from './contests.ts';
+import { contestAddress, contestList, contestPage, WITHHELD } from './contest-pages.ts';
+import { type ContestPages, ContestWithheld, openContestPages } from './contests.ts';
 import { reportPage } from './report-page.ts';
 
 /** Answers somebody who may see contests. `name`: of a contest; empty where the path has none. */
@@ -20,10 +20,10 @@ const BallotForm = z.object({ left: SampleId, right: SampleId, verdict: z.enum(V
 const UndoForm = z.object({ vote: SampleId });
 
 /** Contests, for operators and for the person at this machine. For all others there are no such pages. */
-export function arenaPages({ arena, world }: WebParts): Hono<WebEnv> {
+export function arenaPages(parts: WebParts): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
-  if (!arena) return app;
-  const contests = openContestPages(arena, world);
+  if (!parts.arena) return app;
+  const contests = openContestPages(parts.arena, parts);
   const seen = (handle: Handler) => async (c: WebContext) => {
     const { viewer } = c.var;
     if (!viewer || !mayRunContests(viewer)) return sendNotFound(c);
@@ -35,8 +35,8 @@ export function arenaPages({ arena, world }: WebParts): Hono<WebEnv> {
   };
   app.get(
     '/',
-    seen(async (c) => {
-      const body = contestList(await contests.list());
+    seen(async (c, viewer) => {
+      const body = contestList(await contests.list(viewer));
       return sendPage(c, { title: 'Arena', body, assets: STYLES });
     }),
   );
@@ -50,8 +50,8 @@ export function arenaPages({ arena, world }: WebParts): Hono<WebEnv> {
   );
   app.get(
     '/:name/report',
-    seen(async (c, _viewer, name) => {
-      const report = arenaReport(await contests.read(name));
+    seen(async (c, viewer, name) => {
+      const report = arenaReport(await contests.read(name, viewer));
       const body = reportPage(name, report);
       return sendPage(c, { title: `Report on contest ${shownLine(name)}`, body, assets: STYLES });
     }),
@@ -144,6 +144,14 @@ const sendIncomplete = (c: WebContext): Promise<Response> =>
 
 /** What is wrong with a contest is for its operators to read and fix. */
 async function sendContestFault(c: WebContext, thrown: unknown): Promise<Response> {
+  if (thrown instanceof ContestWithheld)
+    return sendProblem(
+      c,
+      403,
+      'This contest is not shown to you',
+      WITHHELD,
+      'Ask for access to that repository. If it is only on this server, use `runoff ui` there.',
+    );
   const { code, message } = asFault(thrown);
   switch (code) {
     case 'CONTEST_UNKNOWN':

@@ -32,7 +32,8 @@ const source = () => ({ kind: 'local', path }) as const;
 
 describe('the first-parent line of a repository', () => {
   test('lists commits newest first, with message, parents and changed files', async () => {
-    const { changes, shallow, origin } = await world.workspaces.mainline(source(), head, { since: 0 });
+    const { changes, shallow } = await world.workspaces.mainline(source(), head, { since: 0 });
+    const origin = await world.workspaces.origin(source().path);
     expect([shallow, origin]).toEqual([false, null]);
     expect(changes.map(({ message, parents, files }) => [message.trim(), parents.length, files])).toEqual([
       ['Merge it', 2, [{ path: 'src/side.js', status: 'A' }]],
@@ -73,7 +74,8 @@ describe('the first-parent line of a repository', () => {
     const clone = world.folder();
     git(clone, 'clone', '-q', '--depth', '1', `file://${path}`, 'clone');
     const at = { kind: 'local', path: join(clone, 'clone') } as const;
-    const { changes, shallow, origin } = await world.workspaces.mainline(at, head, { since: 0 });
+    const { changes, shallow } = await world.workspaces.mainline(at, head, { since: 0 });
+    const origin = await world.workspaces.origin(at.path);
     expect([changes.length, shallow, origin]).toEqual([1, true, `file://${path}`]);
   });
 

@@ -1,0 +1,47 @@
+import type { ContestRecords } from '../../core/arena/index.ts';
+import type { ContestFolder, InstalledRepository } from '../../ports/index.ts';
+import { requireGitHub, sourcesOf } from '../../runs/index.ts';
+import type { ArenaOptions, Viewer, WebParts } from '../context.ts';
+
+/** Milliseconds for which the list of repositories with the App is used. As for rights. */
+const INSTALLED_MS = 60_000;
+
+type MayRead = (
+  viewer: Viewer,
+  folder: Pick<ContestFolder, 'absolute'>,
+  records: Pick<ContestRecords, 'contest'>,
+) => Promise<boolean>;
+
+/**
+ * Whether a viewer may read all that the tasks of a contest show (I11): on GitHub, each repository that they are from, by
+ * rights that are a minute old at most. A repository of this machine that GitHub does not know, or where the App is not
+ * installed so that rights cannot be read, is for the person at this machine alone. Fault: GITHUB_UNAVAILABLE.
+ */
+export function openContestAccess(
+  { githubUrl }: Pick<ArenaOptions, 'githubUrl'>,
+  { access, world }: Pick<WebParts, 'access' | 'world'>,
+): MayRead {
+  let known: { readonly at: number; readonly all: Promise<readonly InstalledRepository[]> } | null = null;
+  const installed = async (): Promise<readonly InstalledRepository[]> => {
+    const now = world.clock.elapsed();
+    if (known === null || now - known.at >= INSTALLED_MS)
+      known = { at: now, all: requireGitHub(world).repositories() };
+    const asked = known;
+    try {
+      return await asked.all;
+    } catch (thrown) {
+      if (known === asked) known = null;
+      throw thrown;
+    }
+  };
+  return async (viewer, folder, records) => {
+    if (viewer.kind === 'local') return true;
+    const { local, onGitHub } = await sourcesOf({ workspaces: world.workspaces, githubUrl }, folder, records);
+    if (local) return false;
+    for (const name of onGitHub) {
+      const found = (await installed()).find((one) => `${one.owner}/${one.name}`.toLowerCase() === name);
+      if (!found || (await access.right(viewer, found)) === 'none') return false;
+    }
+    return true;
+  };
+}
