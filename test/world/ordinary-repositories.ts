@@ -1,5 +1,5 @@
 /**
- * Six small repositories as people have them, one for each ecosystem: no settings, no dependencies, and one bug. Each
+ * Small repositories as people have them, at least one for each ecosystem: no settings, no dependencies, and one bug. Each
  * limits a number to a range and forgets the upper end.
  */
 export interface OrdinaryRepository {
@@ -188,6 +188,18 @@ func TestRaisesASmallValue(t *testing.T) {
   passes: 2,
 };
 
+const goWithoutModules: OrdinaryRepository = {
+  ...go,
+  name: 'Go code from before modules, whose tests import it by its path',
+  files: {
+    'README.md': '# ranges\n\n    go get example.org/ranges\n',
+    'clamp.go': go.files['clamp.go'] ?? '',
+    'clamp_test.go': (go.files['clamp_test.go'] ?? '')
+      .replace('package ranges', 'package ranges_test')
+      .replace('import "testing"', 'import (\n\t"testing"\n\n\t. "example.org/ranges"\n)'),
+  },
+};
+
 const c: OrdinaryRepository = {
   name: 'C with a makefile, CMake and ctest',
   needs: ['make --version', 'cmake --version', 'ctest --version', 'cc --version'],
@@ -280,4 +292,12 @@ fn raises_a_small_value() {
   passes: 2,
 };
 
-export const ORDINARY: readonly OrdinaryRepository[] = [npm, composite, python, go, c, rust];
+export const ORDINARY: readonly OrdinaryRepository[] = [
+  npm,
+  composite,
+  python,
+  go,
+  goWithoutModules,
+  c,
+  rust,
+];

@@ -1,6 +1,6 @@
 import { checkFiles } from './checks.ts';
 import { chainParts } from './command-kinds.ts';
-import type { CheckCommands } from './ecosystems.ts';
+import { goPathFiles } from './compiled-setup.ts';
 import { missingPythonPackages } from './python-packages.ts';
 import {
   MAKE_VENV,
@@ -11,7 +11,13 @@ import {
   UNITTEST,
   VENV,
 } from './python-setup.ts';
-import { COMMAND_NAMES, type CommandName, type Recipe, withoutUndefined } from './repository-recipe.ts';
+import {
+  type CheckCommands,
+  COMMAND_NAMES,
+  type CommandName,
+  type Recipe,
+  withoutUndefined,
+} from './repository-recipe.ts';
 import type { Settings } from './settings.ts';
 import { toolchainFiles } from './toolchain.ts';
 
@@ -66,8 +72,8 @@ const RECIPE_FILES =
 /** Paths of the files that determine whether a recipe is still valid. */
 export const recipeFiles = (paths: readonly string[]): readonly string[] => {
   const read = new Set([...checkFiles(paths), ...toolchainFiles(paths)]);
-  // Tests change more often than what they need; the detected commands are a part of the key, too.
-  for (const path of testSamples(paths)) read.delete(path);
+  // Sources and tests change more often than what they need; the detected commands are a part of the key, too.
+  for (const path of [...testSamples(paths), ...goPathFiles(paths)]) read.delete(path);
   return paths.filter((path) => read.has(path) || RECIPE_FILES.test(path));
 };
 

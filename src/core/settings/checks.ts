@@ -1,7 +1,8 @@
 import type { CiCommand } from './ci-commands.ts';
 import { type CiJob, type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 import { chainParts } from './command-kinds.ts';
-import { type CheckCommands, type Ecosystem, ecosystemsOf, type RepositorySnapshot } from './ecosystems.ts';
+import { goPathFiles } from './compiled-setup.ts';
+import { ecosystemsOf } from './ecosystems.ts';
 import {
   containerSetup,
   dockerSetup,
@@ -21,11 +22,13 @@ import {
   VENV,
   withPythonTools,
 } from './python-setup.ts';
-import type { Recipe } from './repository-recipe.ts';
+import type { CheckCommands, Ecosystem, Recipe, RepositorySnapshot } from './repository-recipe.ts';
+import { TRAVIS_FILE, travisJob } from './travis.ts';
 import { detectTypeCheck } from './type-checks.ts';
 
 const CHECK_FILES: readonly string[] = [
   ...LAST_RESORT_FILES,
+  TRAVIS_FILE,
   'package.json',
   'go.mod',
   'go.work',
@@ -49,7 +52,12 @@ const CHECK_FILES: readonly string[] = [
 /** Paths of the files whose text `detectChecks` needs; bounded. */
 export const checkFiles = (paths: readonly string[]): readonly string[] => {
   const present = new Set(paths);
-  return [...CHECK_FILES.filter((path) => present.has(path)), ...workflowFiles(paths), ...testSamples(paths)];
+  return [
+    ...CHECK_FILES.filter((path) => present.has(path)),
+    ...workflowFiles(paths),
+    ...testSamples(paths),
+    ...goPathFiles(paths),
+  ];
 };
 
 export interface DetectedChecks {
@@ -67,8 +75,8 @@ export interface DetectedChecks {
 /**
  * Detects how a repository is set up, built and tested from its list of files and some of their texts (`checkFiles`).
  * The first ecosystem with a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET;
- * otherwise the CI workflow, a mise task, the usual command of such repositories, a makefile. Set-up and build come
- * from the workflow if the files name none.
+ * otherwise the CI workflow, a mise task, the usual command of such repositories, a makefile, .travis.yml. Set-up and
+ * build come from the workflow if the files name none.
  */
 export function detectChecks(repository: {
   readonly files: readonly string[];
@@ -79,22 +87,23 @@ export function detectChecks(repository: {
   const found = ecosystemsOf(snapshot);
   const job = ciJob(read);
   const ci = job === null ? null : ciChecks(job);
+  const old = travisJob(read);
+  const travis = old === null ? null : ciChecks(old);
   const sure = found.find(({ test, guessed }) => test && !guessed);
   const guess = sure ?? found.find(({ test }) => test) ?? found[0];
   const task = taskTest(read);
-  const test = sure ? testOf(sure) : (ci?.test ?? task ?? testOf(guess));
+  const test = sure ? testOf(sure) : (ci?.test ?? task ?? testOf(guess) ?? travis?.test ?? null);
+  const used = [ci, travis].find((one) => test !== null && one?.test === test) ?? null;
   const build =
-    guess?.build === undefined
-      ? (test && test === ci?.test && ci.build) || null
-      : { command: guess.build, file: guess.file };
+    guess?.build === undefined ? (used?.build ?? null) : { command: guess.build, file: guess.file };
   const needs = test !== null || build !== null;
-  const setup = needs ? setupOf(test === ci?.test, guess, ci, containerSetup(read)) : null;
+  const setup = needs ? setupOf(used, guess, ci ?? travis, containerSetup(read)) : null;
   const own = { setup, build, test };
   const containers = [containerSetup(read), dockerSetup(read)].map((one) => ({ ...own, setup: one }));
   const bare = testsWithoutCoverage(read);
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
-    ...(ci ? [{ ...ci, build: ci.build ?? build }] : []),
+    ...[ci, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     ...containers,
   ];
   const detected = recipeOf(own, snapshot);
@@ -167,15 +176,15 @@ const startsInstallOf = (command: string, runner: string): boolean =>
 const testOf = (found: Ecosystem | undefined): FoundCommand | null =>
   found?.test === undefined ? null : { command: found.test, file: found.file };
 
-/** Dependencies of the workflow's tests are installed as in the workflow. */
+/** Dependencies of the tests of CI (`used`) are installed as in CI. */
 function setupOf(
-  testedByCi: boolean,
+  used: CiChecks | null,
   found: Ecosystem | undefined,
   ci: CiChecks | null,
   container: FoundCommand | null,
 ): FoundCommand | null {
   const own = found?.setup === undefined ? null : { command: found.setup, file: found.file };
-  if (testedByCi && ci?.setup) return ci.setup;
+  if (used?.setup) return used.setup;
   return own ?? (found?.complete ? null : (ci?.setup ?? container));
 }
 

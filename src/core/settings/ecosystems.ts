@@ -1,28 +1,8 @@
+import { cargo, cmake, go } from './compiled-setup.ts';
 import { toxTests } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { inVenv, isForPytest, PYTEST_ALONE, pythonSetup, testSamples, UNITTEST } from './python-setup.ts';
-import { goFolders } from './workspace-graph.ts';
-
-/** Shell commands; absent if the repository defines none. */
-export interface CheckCommands {
-  readonly setup?: string;
-  readonly build?: string;
-  readonly test?: string;
-}
-
-export interface RepositorySnapshot {
-  readonly files: ReadonlySet<string>;
-  readonly read: Readonly<Record<string, string>>;
-}
-
-/** Commands detected from one ecosystem's files. */
-export interface Ecosystem extends CheckCommands {
-  readonly file: string;
-  /** The test command is a convention of such repositories, not defined by this one. */
-  readonly guessed?: boolean;
-  /** Needs no set-up command. */
-  readonly complete?: boolean;
-}
+import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
 
 /** The commands of each ecosystem that the repository uses; the first wins. */
 export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem[] =>
@@ -41,55 +21,6 @@ const DETECTORS: readonly ((repository: RepositorySnapshot) => Ecosystem | null)
   cmake,
   make,
 ];
-
-/** Maximum seconds for filling compiler caches in set-up; the rest is compiled by each candidate. */
-const FILL_SECONDS = 600;
-
-/** Compiles code and tests into caches during set-up; failures are left to build and tests. */
-const fillCaches = (...commands: readonly string[]): string =>
-  `{ ${commands.map((command) => `timeout ${FILL_SECONDS} ${command}`).join(' && ')} || true; }`;
-
-function go({ files, read }: RepositorySnapshot): Ecosystem | null {
-  const file = ['go.mod', 'go.work'].find((one) => files.has(one));
-  if (file === undefined) return null;
-  // The top of a workspace may have no module, so each is named.
-  const folders = file === 'go.mod' ? ['.'] : goFolders(read).map((folder) => `./${folder}`);
-  const all = folders.map((folder) => `${folder}/...`).join(' ');
-  if (all === '') return null;
-  const needs =
-    (file === 'go.work' || /^\s*require\b/m.test(read['go.mod'] ?? '')) && !files.has('vendor/modules.txt');
-  // The first prints what it compiles, so that it does not appear to hang.
-  const caches = fillCaches(`go build -v ${all}`, `go test -run RunoffNone ${all}`);
-  return {
-    file,
-    setup: `${needs ? 'go mod download && ' : ''}${caches}`,
-    build: `go build ${all}`,
-    test: 'go test ./...',
-  };
-}
-
-function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
-  if (!files.has('Cargo.toml')) return null;
-  const needs =
-    files.has('Cargo.lock') ||
-    /^\[workspace\]/m.test(read['Cargo.toml'] ?? '') ||
-    /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
-  const locked = files.has('Cargo.lock') ? ' --locked' : '';
-  const all = hasOtherCrates(read['Cargo.toml'] ?? '') ? ' --workspace' : '';
-  const caches = fillCaches(`cargo build${all}`, `cargo test${all} --no-run`);
-  return {
-    file: 'Cargo.toml',
-    setup: `${needs ? `cargo fetch${locked} && ` : ''}${caches}`,
-    build: `cargo build${all}`,
-    test: `cargo test${all}`,
-  };
-}
-
-/** Where the top of a workspace is a crate, cargo selects only that one, unless the manifest names others. */
-const hasOtherCrates = (manifest: string): boolean =>
-  /^\[workspace\]/m.test(manifest) &&
-  /^\[package\]/m.test(manifest) &&
-  !/^\s*default-members\s*=/m.test(manifest);
 
 /**
  * Set-up runs the whole life cycle with a test that does not exist, because Maven downloads the test provider only
@@ -166,27 +97,6 @@ function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
     setup: `dotnet restore${of}`,
     build: `dotnet build${of} --no-restore`,
     test: `dotnet test${of} --no-build`,
-  };
-}
-
-/**
- * Set-up configures, because that may fetch dependencies, and compiles once: candidates compile what they change. The
- * build folder is not among the repository's own.
- */
-function cmake({ files, read }: RepositorySnapshot): Ecosystem | null {
-  const file = 'CMakeLists.txt';
-  if (!/^\s*(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\)|add_test\s*\()/im.test(read[file] ?? ''))
-    return null;
-  const folder = ['build', 'build-tests'].find(
-    (name) => ![...files].some((path) => path.startsWith(`${name}/`)),
-  );
-  if (folder === undefined) return null;
-  const build = `cmake --build ${folder}`;
-  return {
-    file,
-    setup: `cmake -S . -B ${folder} -DBUILD_TESTING=ON && ${fillCaches(build)}`,
-    build,
-    test: `ctest --test-dir ${folder} --output-on-failure`,
   };
 }
 

@@ -140,6 +140,9 @@ function parsed(text: string): unknown {
 /** A program that measures coverage, with its options, before the command that it runs. */
 const COVERAGE =
   /^((?:cross-env |\w+=\S+ )*)(?:nyc|c8)(?: (?:(?:-r|--reporter) [\w-]+|--?\w[\w.-]*(?:=\S+)?))* (?=\w)/;
+/** The same for istanbul, which separates the arguments of the program that it runs. */
+const ISTANBUL =
+  /^((?:cross-env |\w+=\S+ )*)istanbul cover (?:[\w=./-]+ ){0,10}?(?:\.\/)?(?:node_modules\/\.bin\/)?(_?mocha|tape|tap|qunit)(?: --)?(?= |$)/;
 /** Programs outside of node_modules. */
 const ANYWHERE = /^(?:npm|pnpm|yarn|bun|npx|node|cross-env|\w+=)/;
 
@@ -150,8 +153,8 @@ const ANYWHERE = /^(?:npm|pnpm|yarn|bun|npx|node|cross-env|\w+=)/;
 export function testsWithoutCoverage(read: Read): FoundCommand | null {
   const scripts = readPackage(read['package.json'] ?? '')?.scripts;
   const parts = chainParts(scripts?.get('test') ?? '');
-  if (!parts?.some((part) => COVERAGE.test(part))) return null;
-  const plain = parts.map((part) => part.replace(COVERAGE, '$1'));
+  if (!parts?.some((part) => COVERAGE.test(part) || ISTANBUL.test(part))) return null;
+  const plain = parts.map((part) => part.replace(COVERAGE, '$1').replace(ISTANBUL, '$1$2'));
   const commands = plain.map((part) => (ANYWHERE.test(part) ? part : `npx --no-install ${part}`));
   const before = scripts?.has('pretest') ? ['npm run pretest'] : [];
   return { command: [...before, ...commands].join(' && '), file: 'package.json' };

@@ -21,6 +21,27 @@ export const Recipe = z
   .transform(withoutUndefined);
 export type Recipe = z.infer<typeof Recipe>;
 
+/** Shell commands; absent if the repository defines none. */
+export interface CheckCommands {
+  readonly setup?: string;
+  readonly build?: string;
+  readonly test?: string;
+}
+
+export interface RepositorySnapshot {
+  readonly files: ReadonlySet<string>;
+  readonly read: Readonly<Record<string, string>>;
+}
+
+/** Commands detected from one ecosystem's files. */
+export interface Ecosystem extends CheckCommands {
+  readonly file: string;
+  /** The test command is a convention of such repositories, not defined by this one. */
+  readonly guessed?: boolean;
+  /** Needs no set-up command. */
+  readonly complete?: boolean;
+}
+
 /** The origin of a command that a model suggested. */
 export const SUGGESTED = 'suggested by a model';
 

@@ -69,7 +69,7 @@ const TOOL_FILES: readonly {
 }[] = [
   { sign: /^package\.json$/, language: 'node' },
   { sign: /(?:^|\/)Cargo\.toml$/, language: 'rust' },
-  { sign: /(?:^|\/)go\.mod$/, language: 'go' },
+  { sign: /(?:^|\/)go\.mod$|^[^/]+\.go$/, language: 'go' },
   {
     sign: /^(?:pyproject\.toml|setup\.(?:py|cfg)|requirements[\w.-]*\.txt|tox\.ini|noxfile\.py|Pipfile)$/,
     language: 'python',

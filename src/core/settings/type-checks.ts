@@ -1,9 +1,10 @@
 import { isTypeCheck, programWords } from './command-kinds.ts';
-import { nodeManager, type RepositorySnapshot } from './ecosystems.ts';
+import { nodeManager } from './ecosystems.ts';
 import type { FoundCommand } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { inVenv } from './python-setup.ts';
 import { sectionsOf } from './recipes.ts';
+import type { RepositorySnapshot } from './repository-recipe.ts';
 import { shellCommand } from './step-commands.ts';
 import { commandSteps, type TestStep } from './test-steps.ts';
 import { readPlainToml } from './toml-and-yaml.ts';

@@ -71,6 +71,16 @@ describe('commands are detected', () => {
     }
   });
 
+  test('Go code from before modules gets a path that is safe in a shell, and bindings beside another language are not meant', () => {
+    const hostile = 'package list // import "example.org/$(touch /tmp/x)/list"\n';
+    const files = ['list.go', 'list_test.go'];
+    expect(commandsOf({ files, read: { 'list.go': hostile } }).setup).toMatch(
+      /^\{ test -f go\.mod \|\| go mod init example\.com\/repository; \} && go mod tidy && /,
+    );
+    expect(commandsOf({ files: ['bindings/go/list.go', 'bindings/go/list_test.go'], read: {} })).toEqual({});
+    expect(commandsOf({ files: [...files, 'vendor/example.org/a/a.go'], read: {} })).toEqual({});
+  });
+
   test.each<[string, readonly string[], Record<string, string>, object]>([
     [
       'pytest',
@@ -104,6 +114,29 @@ describe('commands are detected', () => {
       ['Cargo.toml'],
       { 'Cargo.toml': '[package]\nname = "x"\n\n[workspace]\nmembers = ["y"]\ndefault-members = ["."]\n' },
       { setup: `cargo fetch && ${CARGO_CACHES}`, build: 'cargo build', test: 'cargo test' },
+    ],
+    [
+      'Go code from before modules, named by its readme',
+      ['README.md', 'list.go', 'list_test.go', 'cmd/list/main.go'],
+      { 'README.md': '# list\n\n    go get -u example.org/lists/list/...\n', 'list.go': 'package list\n' },
+      {
+        setup: `{ test -f go.mod || go mod init example.org/lists/list; } && go mod tidy && ${GO_CACHES}`,
+        build: 'go build ./...',
+        test: 'go test ./...',
+      },
+    ],
+    [
+      'Go code from before modules, named by its package clause rather than its readme',
+      ['README', 'list.go', 'list_test.go'],
+      {
+        README: 'go get example.org/other/list',
+        'list.go': 'package list // import "example.org/lists/list"\n',
+      },
+      {
+        setup: `{ test -f go.mod || go mod init example.org/lists/list; } && go mod tidy && ${GO_CACHES}`,
+        build: 'go build ./...',
+        test: 'go test ./...',
+      },
     ],
     [
       'a workspace of Go without a module at the top',

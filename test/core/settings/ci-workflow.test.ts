@@ -222,6 +222,31 @@ describe('last resorts', () => {
     });
   });
 
+  test('.travis.yml, if nothing else says how the tests are run', () => {
+    const travis =
+      'language: c\nsudo: false\nbefore_install: sudo apt-get install gcc\ninstall:\n  - ./autogen.sh\nscript:\n  - ./configure && make\n  - make check\n  - bash <(curl -s https://example.org/upload)\n';
+    expect(detect({ '.travis.yml': travis })).toMatchObject({
+      commands: { build: './autogen.sh && ./configure && make', test: 'make check' },
+      from: { test: '.travis.yml' },
+    });
+    const python = 'language: python\ninstall: pip install -r needs.txt\nscript: ./run-tests all\n';
+    expect(detect({ '.travis.yml': python }).commands).toEqual({
+      setup: 'python3 -m venv --system-site-packages .venv && .venv/bin/python -m pip install -r needs.txt',
+      test: './run-tests all',
+    });
+    expect(detect({ '.travis.yml': travis, Makefile: 'test:\n\t./check\n' })).toMatchObject({
+      commands: { test: 'make test' },
+      others: [],
+    });
+  });
+
+  test('.travis.yml names no tests that today’s tools cannot run, and says nothing where it is hostile', () => {
+    for (const script of ['python setup.py test', 'nosetests', 'skip', '{ make: test }', '[[1], 2]'])
+      expect(detect({ '.travis.yml': `script: ${script}\n` }).commands).toEqual({});
+    expect(detect({ '.travis.yml': 'script: make $(touch /tmp/x) test "$TARGET"\n' }).commands).toEqual({});
+    expect(detect({ '.travis.yml': `script: ${'['.repeat(10_000)}` }).commands).toEqual({});
+  });
+
   test('what a development container installs, with comments in its file', () => {
     const read = {
       Makefile: 'test:\n\t./check\n',
@@ -239,6 +264,9 @@ test.each([
   ['xo && nyc ava && tsd', 'npx --no-install xo && npx --no-install ava && npx --no-install tsd'],
   ['nyc --reporter lcov --all=true mocha -R dot', 'npx --no-install mocha -R dot'],
   ['CI=1 c8 -r html node --test', 'CI=1 node --test'],
+  ['istanbul cover --print both _mocha -- test.js', 'npx --no-install _mocha test.js'],
+  ['istanbul cover test.js', null],
+  ['istanbul cover node_modules/.bin/_mocha -- -R spec test.js', 'npx --no-install _mocha -R spec test.js'],
   ['nyc ava | tap-spec; c8 report', null],
   ['mocha', null],
 ])('the tests of %s are also known without the program that measures coverage', (script, without) => {

@@ -1,0 +1,129 @@
+import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
+import { goFolders } from './workspace-graph.ts';
+
+/** Maximum seconds for filling compiler caches in set-up; the rest is compiled by each candidate. */
+const FILL_SECONDS = 600;
+
+/** Compiles code and tests into caches during set-up; failures are left to build and tests. */
+const fillCaches = (...commands: readonly string[]): string =>
+  `{ ${commands.map((command) => `timeout ${FILL_SECONDS} ${command}`).join(' && ')} || true; }`;
+
+/** Texts that may name the import path of Go code from before modules, by what writes it there. */
+const PATH_TEXTS: readonly (readonly [file: RegExp, path: RegExp])[] = [
+  [/^\.travis\.yml$/, /^go_import_path:\s*['"]?([^\s'"]+)/m],
+  [/\.go$/, /^package \w+ +(?:\/\/|\/\*) *import "([^"\n]+)"/m],
+  [/^readme/i, /\bgo get (?:-\w+ )*([^\s`'"]+)/],
+  [/^readme/i, /\b(?:godoc\.org|pkg\.go\.dev)\/([^\s)\]`'"?#]+)/],
+];
+
+/** Without its own path, code that does not import itself still compiles as a module of any name. */
+const ANY_PATH = 'example.com/repository';
+
+/** Files at the top that show the import path of Go code without modules; few. */
+export const goPathFiles = (paths: readonly string[]): readonly string[] => {
+  if (!isWithoutModules(paths)) return [];
+  const top = paths.filter((path) => !path.includes('/'));
+  const sources = top.filter((path) => path.endsWith('.go') && !path.endsWith('_test.go')).toSorted();
+  return [
+    ...top.filter((path) => path === '.travis.yml'),
+    ...top.filter((path) => /^readme(?:\.\w+)?$/i.test(path)).slice(0, 1),
+    ...sources.slice(0, 3),
+  ];
+};
+
+/** Go code from before modules: at the top, with tests, and without packages that it keeps in a folder of its own. */
+function isWithoutModules(paths: readonly string[]): boolean {
+  const isGo = (path: string) => path.endsWith('.go');
+  return (
+    paths.some((path) => isGo(path) && !path.includes('/')) &&
+    paths.some((path) => path.endsWith('_test.go')) &&
+    !paths.some((path) => /(?:^|\/)go\.(?:mod|work)$|^vendor\//.test(path))
+  );
+}
+
+function pathOf(read: RepositorySnapshot['read']): string {
+  for (const [file, pattern] of PATH_TEXTS)
+    for (const [name, text] of Object.entries(read)) {
+      const path = (file.test(name) ? pattern.exec(text)?.[1] : undefined)?.replace(/\/(?:\.{3})?$/, '');
+      // The path becomes a word of a shell command.
+      if (path !== undefined && /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:\/[\w.~-]+)+$/.test(path)) return path;
+    }
+  return ANY_PATH;
+}
+
+export function go({ files, read }: RepositorySnapshot): Ecosystem | null {
+  const file = ['go.mod', 'go.work'].find((one) => files.has(one));
+  if (file === undefined) return goWithoutModules({ files, read });
+  // The top of a workspace may have no module, so each is named.
+  const folders = file === 'go.mod' ? ['.'] : goFolders(read).map((folder) => `./${folder}`);
+  const all = folders.map((folder) => `${folder}/...`).join(' ');
+  if (all === '') return null;
+  const needs =
+    (file === 'go.work' || /^\s*require\b/m.test(read['go.mod'] ?? '')) && !files.has('vendor/modules.txt');
+  return {
+    file,
+    setup: `${needs ? 'go mod download && ' : ''}${goCaches(all)}`,
+    build: `go build ${all}`,
+    test: 'go test ./...',
+  };
+}
+
+/** The first prints what it compiles, so that it does not appear to hang. */
+const goCaches = (all: string): string => fillCaches(`go build -v ${all}`, `go test -run RunoffNone ${all}`);
+
+/** Set-up writes the go.mod that the repository lacks; a candidate may add its own. */
+function goWithoutModules({ files, read }: RepositorySnapshot): Ecosystem | null {
+  const paths = [...files];
+  if (!isWithoutModules(paths)) return null;
+  const file = paths.filter((path) => /^[^/]+\.go$/.test(path)).toSorted()[0] ?? '';
+  return {
+    file,
+    setup: `{ test -f go.mod || go mod init ${pathOf(read)}; } && go mod tidy && ${goCaches('./...')}`,
+    build: 'go build ./...',
+    test: 'go test ./...',
+  };
+}
+
+export function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
+  if (!files.has('Cargo.toml')) return null;
+  const needs =
+    files.has('Cargo.lock') ||
+    /^\[workspace\]/m.test(read['Cargo.toml'] ?? '') ||
+    /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
+  const locked = files.has('Cargo.lock') ? ' --locked' : '';
+  const all = hasOtherCrates(read['Cargo.toml'] ?? '') ? ' --workspace' : '';
+  const caches = fillCaches(`cargo build${all}`, `cargo test${all} --no-run`);
+  return {
+    file: 'Cargo.toml',
+    setup: `${needs ? `cargo fetch${locked} && ` : ''}${caches}`,
+    build: `cargo build${all}`,
+    test: `cargo test${all}`,
+  };
+}
+
+/** Where the top of a workspace is a crate, cargo selects only that one, unless the manifest names others. */
+const hasOtherCrates = (manifest: string): boolean =>
+  /^\[workspace\]/m.test(manifest) &&
+  /^\[package\]/m.test(manifest) &&
+  !/^\s*default-members\s*=/m.test(manifest);
+
+/**
+ * Set-up configures, because that may fetch dependencies, and compiles once: candidates compile what they change. The
+ * build folder is not among the repository's own.
+ */
+export function cmake({ files, read }: RepositorySnapshot): Ecosystem | null {
+  const file = 'CMakeLists.txt';
+  if (!/^\s*(?:enable_testing\s*\(|include\s*\(\s*CTest\s*\)|add_test\s*\()/im.test(read[file] ?? ''))
+    return null;
+  const folder = ['build', 'build-tests'].find(
+    (name) => ![...files].some((path) => path.startsWith(`${name}/`)),
+  );
+  if (folder === undefined) return null;
+  const build = `cmake --build ${folder}`;
+  return {
+    file,
+    setup: `cmake -S . -B ${folder} -DBUILD_TESTING=ON && ${fillCaches(build)}`,
+    build,
+    test: `ctest --test-dir ${folder} --output-on-failure`,
+  };
+}
