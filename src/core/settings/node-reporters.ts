@@ -1,8 +1,12 @@
-/** Both Node 20 and later accept these through NODE_OPTIONS, so they also reach a runner behind `npm test`. */
-export const nodeOptions = (file: string): Record<string, string> => ({
+/**
+ * Both Node 20 and later accept these through NODE_OPTIONS, so they also reach a runner behind `npm test`. Node needs a
+ * destination for each reporter, in the same order: if the program itself adds one (`hasReporter`), it gets the second.
+ */
+export const nodeOptions = (file: string, { hasReporter = false } = {}): Record<string, string> => ({
   NODE_OPTIONS: [
     `--test-reporter=junit --test-reporter-destination=${file}`,
-    '--test-reporter=tap --test-reporter-destination=stdout',
+    ...(hasReporter ? [] : ['--test-reporter=tap']),
+    '--test-reporter-destination=stdout',
   ].join(' '),
 });
 

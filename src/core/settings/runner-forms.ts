@@ -73,7 +73,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
             env: nodeOptions(`${folder}/report.xml`),
             rewritten: withoutReporters(words).join(' '),
           }
-        : { ...plain, env: nodeOptions(`${folder}/report.xml`) };
+        : { ...plain, env: nodeOptions(`${folder}/report.xml`, { hasReporter: isBetterNodeTest(found) }) };
     case 'pytest':
       return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
     case 'rspec':
@@ -109,6 +109,9 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
       return line.last === null ? null : { ...plain, append: appended(runner, words, folder) };
   }
 }
+
+/** The program bnt of the package better-node-test: it starts `node --test --test-reporter spec`. */
+const isBetterNodeTest = ({ words, at }: Recognised): boolean => /(?:^|\/)bnt$/.test(words[at] ?? '');
 
 const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = {
   vitest: xml,

@@ -108,12 +108,18 @@ describe('the report', () => {
       'node --test --test-reporter spec --test-reporter-destination=stdout test/*.js',
       'node --test test/*.js',
     ],
-    ['npm test', 'bnt test', 'npm test'],
   ])('of tests of Node replaces a reporter that the project chose: %s (%s)', (command, test, expected) => {
     const planned = only(plan(command, test));
     expect(planned.command.replace(/^export PATH=.*?; /, '')).toBe(expected);
     expect(planned).toMatchObject({ report: { source: 'file', format: 'junit' } });
     expect(planned.env.NODE_OPTIONS).toContain('--test-reporter=junit');
+  });
+
+  test('of tests of Node leaves standard output to the reporter that bnt adds, because each needs a destination', () => {
+    expect(only(plan('npm test', "bnt --coverage 100 'test/*'")).env).toEqual({
+      NODE_OPTIONS:
+        '--test-reporter=junit --test-reporter-destination=/out/report.xml --test-reporter-destination=stdout',
+    });
   });
 
   test.each([
