@@ -1,19 +1,12 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { execa } from 'execa';
+import { join } from 'node:path';
 import { z } from 'zod';
-import { Fault, runToEnd } from '../../core/model/index.ts';
 import type { RegistryAccess } from '../../ports/index.ts';
 import {
   accessTo,
   besideIndex,
   type ClientAnswer,
   type ClientEnvironment,
-  clientEnvironment,
   fileText,
   hostOf,
   isText,
@@ -28,6 +21,7 @@ import {
   urlsIn,
   withoutLogin,
 } from './answers.ts';
+import { ANSWER_MS, type ClientQuestion, run, watched } from './asking.ts';
 import { askUv } from './uv.ts';
 
 export interface Client {
@@ -36,52 +30,6 @@ export interface Client {
   readonly command: RegExp;
   /** Queries the client. Rejects if it is not installed (ENOENT) or does not respond. `env` is its environment. */
   ask(question: ClientQuestion): Promise<ClientAnswer>;
-}
-
-/** Maximum milliseconds per query, our default: Maven starts a Java virtual machine. */
-const ANSWER_MS = 30_000;
-
-/** A client that gave no answer in its time. */
-export class SilentClient extends Fault {
-  constructor(program: string) {
-    super('PROGRAM_KILLED', `${program} did not say within ${ANSWER_MS / 1000} s which registry it uses.`);
-  }
-}
-
-/** How a client is asked. */
-interface ClientQuestion {
-  readonly env: ClientEnvironment;
-  /** Returns a new path that only this process uses. */
-  readonly newFolder: () => string;
-}
-
-/** Standard output of a client, run in an empty folder so that a repository's settings do not affect it. */
-const run = ({ env, newFolder }: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
-  inEmptyFolder(newFolder, (cwd) => runIn(cwd, argv, env));
-
-/** Rejects with PROGRAM_KILLED if the client was killed each time or does not respond. */
-async function runIn(
-  cwd: string,
-  [program, ...args]: readonly [string, ...string[]],
-  env: ClientEnvironment,
-): Promise<string> {
-  const limits = { extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS, killSignal: 'SIGKILL' } as const;
-  const end = await runToEnd(program, sleep, () =>
-    execa(program, args, { ...limits, cwd, env: clientEnvironment(env), reject: false }),
-  );
-  if (end.timedOut) throw new SilentClient(program);
-  if (end.failed) throw end;
-  return end.stdout;
-}
-
-async function inEmptyFolder<T>(newFolder: () => string, work: (folder: string) => Promise<T>): Promise<T> {
-  const folder = newFolder();
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 /** For a client that prints its URLs. */
@@ -222,6 +170,28 @@ const MAVEN_PROJECT = {
     '<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>x</artifactId><version>1</version></project>',
 };
 
+/**
+ * The sources that gem is set to, and the hosts behind them: bundler reads the index of some sources from another host,
+ * and looks at its own mirrors. It has no command that prints them, so its requests are observed.
+ */
+async function askGem(question: ClientQuestion): Promise<ClientAnswer> {
+  const sources = urlsIn(await run(question, 'gem', 'sources', '--list'));
+  const gemfile = [...sources.map((url) => `source '${withoutLogin(url)}'`), "gem 'rake'", ''].join('\n');
+  const asked = await watched(question, { Gemfile: gemfile }, ['bundle', 'lock'], (proxy) => ({
+    // It looks at this variable for both schemes.
+    http_proxy: proxy,
+    https_proxy: proxy,
+    BUNDLE_RETRY: '0',
+  })).catch(unlessMissing);
+  return accessTo([...sources, ...asked.map((host) => `https://${host}`)]);
+}
+
+/** gem is there without bundler on some machines. */
+function unlessMissing(thrown: unknown): readonly string[] {
+  if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return [];
+  throw thrown;
+}
+
 async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
   const hosts = await watched(
     question,
@@ -235,40 +205,6 @@ async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
   return accessTo(hosts.map((host) => `https://${host}`));
 }
 
-/** `host:port` names that a client requests from a proxy that refuses everything and that `proxyEnv` configures. */
-async function watched(
-  { env, newFolder }: ClientQuestion,
-  files: Readonly<Record<string, string>>,
-  argv: readonly [string, ...string[]],
-  proxyEnv: (proxy: string) => ClientEnvironment,
-): Promise<readonly string[]> {
-  const asked = new Set<string>();
-  const server = createServer((_request, response) => response.writeHead(403).end());
-  server.on('connect', (request, socket) => {
-    socket.on('error', () => socket.destroy());
-    if (hostOf(`https://${request.url}`)) asked.add(request.url ?? '');
-    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  try {
-    await inEmptyFolder(newFolder, async (folder) => {
-      for (const [path, text] of Object.entries(files)) {
-        await mkdir(dirname(join(folder, path)), { recursive: true });
-        await writeFile(join(folder, path), text);
-      }
-      await runIn(folder, argv, { ...env, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
-        // A failure is expected, because nothing was reachable; a client that timed out may have made requests.
-        if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
-      });
-    });
-  } finally {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-  return [...asked];
-}
-
 export const CLIENTS: readonly Client[] = [
   { name: 'npm', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack)\b/, ask: askNpm },
   { name: 'pip', command: /\b(?:pip3?|python3?|uv|uvx|poetry|pdm|hatch|tox|nox|pipenv)\b/, ask: askPip },
@@ -276,7 +212,7 @@ export const CLIENTS: readonly Client[] = [
   { name: 'go', command: /\bgo\b/, ask: askGo },
   { name: 'cargo', command: /\bcargo\b/, ask: askCargo },
   { name: 'maven', command: /\b(?:mvn|mvnw|gradle|gradlew)\b/, ask: askMaven },
-  { name: 'gem', command: /\b(?:bundle|gem)\b/, ask: printing('gem', 'sources', '--list') },
+  { name: 'gem', command: /\b(?:bundle|gem)\b/, ask: askGem },
   {
     name: 'composer',
     command: /\bcomposer\b/,

@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { asFault, OUTAGES } from '../../core/model/index.ts';
 import type { Log, Registries, RegistryAccess, RegistryLogin } from '../../ports/index.ts';
 import { type ClientAnswer, type ClientEnvironment, certificatesIn, type Login } from './answers.ts';
+import { SilentClient } from './asking.ts';
 import { type Authority, openAuthority } from './authority.ts';
-import { CLIENTS, type Client, SilentClient } from './clients.ts';
+import { CLIENTS, type Client } from './clients.ts';
 
 /** Certificate bundles that contain an operator's additions: of Debian, RHEL, SUSE and Alpine. */
 const BUNDLES = [

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -18,6 +19,8 @@ const PROGRAMS = {
 esac`,
   go: "printf 'https://proxy.test,https://second.test|direct\\nsum.test\\n'",
   gem: "echo '*** CURRENT SOURCES ***'; echo; echo https://gems.test/",
+  bundle:
+    'grep --quiet "^source .https://gems.test/.$" Gemfile && curl --silent --proxy "$https_proxy" https://index.gems.test/versions; exit 17',
   dotnet: 'exit 3',
   mvn: 'curl --silent --proxy "$(echo "$MAVEN_OPTS" | sed -E "s/.*proxyHost=([^ ]*) .*proxyPort=([0-9]+).*/\\1:\\2/")" https://maven.test/x; exit 1',
   cargo: 'curl --silent --proxy "$CARGO_HTTP_PROXY" https://127.0.0.1.nowhere.test/config.json; exit 101',
@@ -272,6 +275,30 @@ describe('the registries for a set-up command', () => {
     expect((await registries.of('cargo fetch')).hosts).toEqual([]);
     // The index that this Cargo asks for does not exist, so nobody can say where its packages are.
     expect(log.lines.map(({ message }) => message)).toEqual(['cargo did not say which registry it uses.']);
+  });
+
+  test('are for bundler the sources of gem, and the hosts that bundler asks for their index', async () => {
+    const { log, registries } = open();
+    expect((await registries.of('bundle install')).hosts).toEqual(['gems.test:443', 'index.gems.test:443']);
+    expect(log.lines).toEqual([]);
+  });
+
+  test.skipIf(!existsSync('/usr/bin/bundle'))('are found by the bundler of this machine', async () => {
+    const name = `gem-${randomUUID()}`;
+    await mkdir(join(folder, name));
+    const source = 'https://user:secret@gems.nowhere.test/private/';
+    await writeFile(join(folder, name, 'gem'), `#!/bin/sh\necho ${source}\n`, { mode: 0o755 });
+    // What it asks can be told from the sources only by a host that just bundler knows.
+    await mkdir(join(folder, name, '.bundle'));
+    await writeFile(
+      join(folder, name, '.bundle/config'),
+      '---\nBUNDLE_MIRROR__HTTPS://GEMS__NOWHERE__TEST/PRIVATE/: "https://mirror.nowhere.test/"\n',
+    );
+    const { log, registries } = open({ HOME: join(folder, name) }, name);
+    const access = await registries.of('bundle install');
+    expect(access.hosts).toEqual(['gems.nowhere.test:443', 'mirror.nowhere.test:443']);
+    expect(JSON.stringify([access.env, access.files])).not.toContain('secret');
+    expect(log.lines).toEqual([]);
   });
 
   test('are found although the client breaks its connection', async () => {

@@ -1,0 +1,90 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { execa } from 'execa';
+import { Fault, runToEnd } from '../../core/model/index.ts';
+import { type ClientEnvironment, clientEnvironment, hostOf } from './answers.ts';
+
+/** Maximum milliseconds per query, our default: Maven starts a Java virtual machine. */
+export const ANSWER_MS = 30_000;
+
+/** A client that gave no answer in its time. */
+export class SilentClient extends Fault {
+  constructor(program: string) {
+    super('PROGRAM_KILLED', `${program} did not say within ${ANSWER_MS / 1000} s which registry it uses.`);
+  }
+}
+
+/** How a client is asked. */
+export interface ClientQuestion {
+  readonly env: ClientEnvironment;
+  /** Returns a new path that only this process uses. */
+  readonly newFolder: () => string;
+}
+
+/** Standard output of a client, run in an empty folder so that a repository's settings do not affect it. */
+export const run = (
+  { env, newFolder }: ClientQuestion,
+  ...argv: readonly [string, ...string[]]
+): Promise<string> => inEmptyFolder(newFolder, (cwd) => runIn(cwd, argv, env));
+
+/** Rejects with PROGRAM_KILLED if the client was killed each time or does not respond. */
+async function runIn(
+  cwd: string,
+  [program, ...args]: readonly [string, ...string[]],
+  env: ClientEnvironment,
+): Promise<string> {
+  const limits = { extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS, killSignal: 'SIGKILL' } as const;
+  const end = await runToEnd(program, sleep, () =>
+    execa(program, args, { ...limits, cwd, env: clientEnvironment(env), reject: false }),
+  );
+  if (end.timedOut) throw new SilentClient(program);
+  if (end.failed) throw end;
+  return end.stdout;
+}
+
+async function inEmptyFolder<T>(newFolder: () => string, work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = newFolder();
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** `host:port` names that a client requests from a proxy that refuses everything and that `proxyEnv` configures. */
+export async function watched(
+  { env, newFolder }: ClientQuestion,
+  files: Readonly<Record<string, string>>,
+  argv: readonly [string, ...string[]],
+  proxyEnv: (proxy: string) => ClientEnvironment,
+): Promise<readonly string[]> {
+  const asked = new Set<string>();
+  const server = createServer((_request, response) => response.writeHead(403).end());
+  server.on('connect', (request, socket) => {
+    socket.on('error', () => socket.destroy());
+    if (hostOf(`https://${request.url}`)) asked.add(request.url ?? '');
+    socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    await inEmptyFolder(newFolder, async (folder) => {
+      for (const [path, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, path)), { recursive: true });
+        await writeFile(join(folder, path), text);
+      }
+      await runIn(folder, argv, { ...env, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
+        // A failure is expected, because nothing was reachable; a client that timed out may have made requests.
+        if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
+      });
+    });
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+  return [...asked];
+}
