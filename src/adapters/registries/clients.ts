@@ -216,7 +216,8 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'composer',
     command: /\bcomposer\b/,
-    ask: printing('composer', 'config', '--global', 'repo.packagist.org.url'),
+    // All of them as JSON: a single setting is printed only if somebody has set it.
+    ask: printing('composer', 'config', '--global', 'repositories'),
   },
   { name: 'dotnet', command: /\bdotnet\b/, ask: printing('dotnet', 'nuget', 'list', 'source') },
 ];

@@ -21,6 +21,7 @@ esac`,
   gem: "echo '*** CURRENT SOURCES ***'; echo; echo https://gems.test/",
   bundle:
     'grep --quiet "^source .https://gems.test/.$" Gemfile && curl --silent --proxy "$https_proxy" https://index.gems.test/versions; exit 17',
+  composer: `echo '{"0":{"type":"composer","url":"https://php.corp.test"},"packagist.org":false}'`,
   dotnet: 'exit 3',
   mvn: 'curl --silent --proxy "$(echo "$MAVEN_OPTS" | sed -E "s/.*proxyHost=([^ ]*) .*proxyPort=([0-9]+).*/\\1:\\2/")" https://maven.test/x; exit 1',
   cargo: 'curl --silent --proxy "$CARGO_HTTP_PROXY" https://127.0.0.1.nowhere.test/config.json; exit 101',
@@ -301,6 +302,10 @@ describe('the registries for a set-up command', () => {
     expect(log.lines).toEqual([]);
   });
 
+  test('are for Composer those of its global settings', async () => {
+    expect((await open().registries.of('composer install')).hosts).toEqual(['php.corp.test:443']);
+  });
+
   test('are found although the client breaks its connection', async () => {
     const name = `reset-${randomUUID()}`;
     await mkdir(join(folder, name));
@@ -379,6 +384,12 @@ describe('a client that is killed', () => {
     expect((await registries.of('npm ci')).hosts).toContain('npm.corp.test:8443');
     expect(log.lines).toHaveLength(1);
   });
+});
+
+test.skipIf(!existsSync('/usr/bin/composer'))('the Composer of this machine names its registry', async () => {
+  const env = { PATH: '/usr/bin:/bin', HOME: join(folder, 'nobody') };
+  const access = await openRegistries({ log: memoryLog(), newFolder, env }).of('composer install');
+  expect(access.hosts).toHaveLength(1);
 });
 
 test('the npm of this machine names its registry', async () => {
