@@ -120,7 +120,7 @@ export const STARTS_PROGRAMS: ReadonlySet<string> = new Set([
   'src/adapters/database/server.ts',
   'src/adapters/git/locks.ts',
   'src/adapters/git/trees.ts',
-  'src/adapters/registries/clients.ts',
+  'src/adapters/registries/asking.ts',
   'src/adapters/sandbox/box.ts',
   'src/adapters/sandbox/container/run.ts',
   'src/adapters/sandbox/processes.ts',

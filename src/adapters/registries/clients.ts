@@ -182,12 +182,12 @@ async function askGem(question: ClientQuestion): Promise<ClientAnswer> {
     http_proxy: proxy,
     https_proxy: proxy,
     BUNDLE_RETRY: '0',
-  })).catch(unlessMissing);
+  })).catch(withoutBundler);
   return accessTo([...sources, ...asked.map((host) => `https://${host}`)]);
 }
 
 /** gem is there without bundler on some machines. */
-function unlessMissing(thrown: unknown): readonly string[] {
+function withoutBundler(thrown: unknown): readonly string[] {
   if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return [];
   throw thrown;
 }

@@ -41,7 +41,7 @@ function isWithoutModules(paths: readonly string[]): boolean {
   );
 }
 
-function pathOf(read: RepositorySnapshot['read']): string {
+function importPath(read: RepositorySnapshot['read']): string {
   for (const [file, pattern] of PATH_TEXTS)
     for (const [name, text] of Object.entries(read)) {
       const path = (file.test(name) ? pattern.exec(text)?.[1] : undefined)?.replace(/\/(?:\.{3})?$/, '');
@@ -78,7 +78,7 @@ function goWithoutModules({ files, read }: RepositorySnapshot): Ecosystem | null
   const file = paths.filter((path) => /^[^/]+\.go$/.test(path)).toSorted()[0] ?? '';
   return {
     file,
-    setup: `{ test -f go.mod || go mod init ${pathOf(read)}; } && go mod tidy && ${goCaches('./...')}`,
+    setup: `{ test -f go.mod || go mod init ${importPath(read)}; } && go mod tidy && ${goCaches('./...')}`,
     build: 'go build ./...',
     test: 'go test ./...',
   };

@@ -8,13 +8,13 @@ export const TRAVIS_FILE = '.travis.yml';
 /** Maximum commands of a phase that are read. */
 const MAX_PHASE_COMMANDS = 30;
 
-const isText = (value: unknown): value is string => typeof value === 'string';
+const isCommandLine = (value: unknown): value is string => typeof value === 'string';
 
 /** A command, or several; other values are words of Travis, such as `skip`. */
 const Phase = z
   .union([z.string(), z.array(z.unknown())])
   .transform((value) =>
-    (typeof value === 'string' ? [value] : value.filter(isText)).slice(0, MAX_PHASE_COMMANDS),
+    (typeof value === 'string' ? [value] : value.filter(isCommandLine)).slice(0, MAX_PHASE_COMMANDS),
   )
   .catch([]);
 const Travis = z.object({ before_install: Phase, install: Phase, before_script: Phase, script: Phase });
