@@ -69,7 +69,9 @@ export async function drawTexts(texts: readonly PostedText[], folder: string): P
 if (import.meta.main) {
   const folder = join(import.meta.dirname, '..', 'docs', 'images', 'github');
   const texts: PostedText[] = [];
+  const wanted = process.argv.slice(2);
   for (const [name, scene] of Object.entries(SCENES)) {
+    if (wanted.length > 0 && !wanted.includes(name)) continue;
     process.stderr.write(`playing ${name} …\n`);
     texts.push(...(await playScene(scene)));
   }

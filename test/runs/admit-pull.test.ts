@@ -11,10 +11,14 @@ import {
   remark,
 } from './admission-world.ts';
 
-async function work(what: 'review' | 'fix', set: (now: RepositoryNow) => void) {
+async function work(
+  what: 'review' | 'fix',
+  set: (now: RepositoryNow) => void,
+  trigger: 'command' | 'label' = 'command',
+) {
   const admission = admissionWorld();
   set(admission.now);
-  const started = await admission.start({ issue: 12, work: what }, { trigger: 'command' });
+  const started = await admission.start({ issue: 12, work: what }, { trigger });
   return { ...admission, ...started, task: started.run?.task };
 }
 
@@ -160,4 +164,30 @@ test('results of an earlier run are not reused on a branch that has moved', asyn
   expect(run?.trouble?.message).toBe(
     'The branch `rounding` has moved since the run that this one continues.',
   );
+});
+
+test('a label stays until the run is admitted; a refusal takes it off', async () => {
+  const labelled = (now: RepositoryNow) => {
+    now.remarks = [remark(mona, 'Add a test.')];
+  };
+  const { run, written } = await work('fix', labelled, 'label');
+  expect(run?.state).toBe('admitted');
+  expect(written).toEqual([]);
+  const refused = await work('fix', (now) => Object.assign(now, { remarks: [] }), 'label');
+  expect(refused.run?.state).toBe('refused');
+  expect(refused.written.at(-1)).toBe('#12 labels -auto-dev');
+});
+
+test('a label that was taken off again before the run began starts nothing and says nothing', async () => {
+  const { run, trouble, written } = await work(
+    'fix',
+    (now) => {
+      now.remarks = [remark(mona, 'Add a test.')];
+      now.unlabelled.add(12);
+    },
+    'label',
+  );
+  expect(run?.state).toBe('refused');
+  expect(trouble).toMatch(/^The label was removed before the run started/);
+  expect(written).toEqual([]);
 });

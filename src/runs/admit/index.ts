@@ -207,8 +207,10 @@ async function fromPull(
 ): Promise<GatheredTask | RefusedRun> {
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const pull = await reader.pull(origin.issue);
-  const access = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>
-    unfitPull(pull, origin),
+  const access = await repositoryAccess(
+    world,
+    { origin, reader, self: request.runId },
+    async () => unfitPull(pull, origin) ?? unlabelledPull(reader, origin, request),
   );
   if (access.kind === 'refused') return access;
   if (!pull) return refused({ kind: 'not-a-pull', number: origin.issue });
@@ -237,6 +239,16 @@ function unfitPull(pull: PullDetails | null, { repositoryId, issue }: GitHubOrig
   if (pull.state !== 'open') return { kind: 'pull-closed' };
   // A fork's branch contains code by people without write access, and Runoff cannot push to it.
   return pull.headRepositoryId === repositoryId ? null : { kind: 'from-a-fork' };
+}
+
+/** As for an issue, the label may have been removed since. GitHub has the labels of a pull request at its issue. */
+async function unlabelledPull(
+  reader: GitHubReader,
+  { issue }: GitHubOrigin,
+  { trigger }: RunRequest,
+): Promise<Refusal | null> {
+  if (trigger !== 'label') return null;
+  return hasLabel((await reader.issue(issue)).labels, LABEL) ? null : { kind: 'label-gone' };
 }
 
 async function writerComments(reader: GitHubReader, number: number, triggeredAt: number) {

@@ -41,6 +41,8 @@ const CHANGES_A_MINUTE = 60;
  * who sends many wrong ones. Our default.
  */
 const UNKNOWN_A_MINUTE = 60;
+/** How often a minute GitHub is asked again about one token that it accepted: more than once where it gives no answer. Our default. */
+const AGAIN_A_MINUTE = 10;
 /** When a caller who was refused may try again, seconds: limits are for a minute. */
 const REFUSED_SECONDS = 60;
 /** When the last use of a token is noted again, milliseconds. Our default: a write to the database for each minute. */
@@ -53,7 +55,11 @@ const BEARER = /^bearer +(\S{1,300})$/i;
 export function openCallers(ports: CallerPorts): Callers {
   const { clock, store } = ports;
   const isWithinLimit = openRateLimit(clock.elapsed, MAX_KEPT);
-  const people = openGitHubPeople(ports, () => isWithinLimit('unknown', UNKNOWN_A_MINUTE));
+  const people = openGitHubPeople(ports, (accepted) =>
+    accepted === null
+      ? isWithinLimit('unknown', UNKNOWN_A_MINUTE)
+      : isWithinLimit(`again ${accepted}`, AGAIN_A_MINUTE),
+  );
 
   async function ofToken(text: string): Promise<Caller> {
     const token = await store.tokenOf(text);
@@ -112,22 +118,30 @@ const tooMany = (most: number): ApiProblem =>
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** Tokens of GitHub users. Kept by their hash, so that memory holds no token longer than a request. */
-function openGitHubPeople(ports: CallerPorts, mayAsk: () => boolean) {
+/**
+ * Tokens of GitHub users. Kept by their hash, so that memory holds no token longer than a request. `mayAsk` gets the hash
+ * of a token that GitHub accepted when it was last asked, else null: asking again about those must not use up what is
+ * left for unknown ones, which open streams would do by themselves.
+ */
+function openGitHubPeople(ports: CallerPorts, mayAsk: (accepted: string | null) => boolean) {
   const { clock } = ports;
   const holders = openKept<Promise<TokenHolder | null>>(clock.elapsed, HOLDER_MS);
+  const accepted = openBoundedMap<true>(MAX_KEPT);
   const repositories = openKept<Promise<RepositoryHandle | null>>(clock.elapsed, HOLDER_MS);
 
   async function holderOf(text: string): Promise<TokenHolder> {
-    const holder = await holders.get(hashOf(text), () => {
-      if (!mayAsk())
+    const hash = hashOf(text);
+    const holder = await holders.get(hash, () => {
+      if (!mayAsk(accepted.get(hash) ? hash : null))
         throw new ApiProblem(
           'too-many-requests',
-          'Too many unknown GitHub tokens came within a minute. Send the request again in a minute, or use a token of Runoff.',
+          'Too many questions about GitHub tokens came within a minute. Send the request again in a minute, or use a token of Runoff.',
           { retryAfter: REFUSED_SECONDS },
         );
       return requireGitHub(ports).people.ofToken(text);
     });
+    if (holder) accepted.set(hash, true);
+    else accepted.delete(hash);
     if (!holder) throw unauthorised('GitHub does not accept this token. Make another one, there or here.');
     return holder;
   }

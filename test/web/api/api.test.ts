@@ -334,6 +334,39 @@ describe('who may do what', () => {
     expect(await s.get(RUNS)).toMatchObject({ status: 200 });
   });
 
+  test('people whose tokens GitHub accepted are served although strangers send unknown ones', async () => {
+    let known = true;
+    let broken = false;
+    const calls: string[] = [];
+    const mine = `ghp_${'m'.repeat(36)}`;
+    const s: ReturnType<typeof apiWorld> = apiWorld({
+      ofToken: async (token) => {
+        calls.push(token);
+        if (broken) throw down();
+        return known && token === mine ? { person: { id: 5, login: 'mona' }, scopes: ['repo'] } : null;
+      },
+      repository: async () => s.repository.handle,
+    });
+    const asMona = async () => (await s.get(RUNS, { token: mine })).status;
+    expect(await asMona()).toBe(200);
+    s.later(61_000);
+    for (let n = 0; n < 61; n++) await s.get(RUNS, { token: `ghp_${String(n).padStart(36, '0')}` });
+    expect(await asMona()).toBe(200);
+    // GitHub is asked again, but only so often where it gives no answer.
+    s.later(61_000);
+    broken = true;
+    calls.length = 0;
+    for (let n = 0; n < 20; n++) await asMona();
+    expect(calls).toHaveLength(10);
+    // A token that GitHub accepts no more is an unknown one from then on.
+    s.later(61_000);
+    [broken, known] = [false, false];
+    expect(await asMona()).toBe(401);
+    s.later(61_000);
+    for (let n = 0; n < 61; n++) await s.get(RUNS, { token: `ghp_${String(n).padStart(36, '0')}` });
+    expect(await asMona()).toBe(429);
+  });
+
   test('a token is limited by itself, and its last use is noted', async () => {
     const s = apiWorld();
     const busy = await s.newToken();
