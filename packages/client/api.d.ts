@@ -665,6 +665,15 @@ export interface components {
                         most: number;
                     };
                     notes?: string[];
+                    /** @description Open pull requests of the repository that change files of the plan, too. */
+                    overlaps?: {
+                        pulls: {
+                            number: number;
+                            files: string[];
+                        }[];
+                        /** @description Why not every open pull request was compared. */
+                        missing?: string;
+                    };
                 } | null;
                 debate: {
                     original: string;

@@ -188,6 +188,8 @@ async function startFromMissedLabel(
     installationId,
     repository: { id: repositoryId, owner, name },
     issue: { number: issue.number, title: issue.title, body: issue.body, updatedAt: set.at },
+    // As in the webhook of such a label.
+    ...(issue.isPull ? { work: 'fix' as const } : {}),
     actor: { ...set.by, isBot: set.byBot },
   });
   const what =

@@ -1,4 +1,4 @@
-import type { Actor, Sha } from '../core/model/index.ts';
+import type { Actor, OpenPull, Sha } from '../core/model/index.ts';
 import type { GitCredential } from './workspaces.ts';
 
 export interface RepositoryHandle {
@@ -101,7 +101,7 @@ export interface FailedCheck {
   readonly text: string;
 }
 
-/** An open issue that has the label now. */
+/** An open issue or pull request that has the label now. */
 export interface Labelled {
   readonly issue: IssueFacts;
   /** Who set it last, and when (milliseconds since 1970 UTC); null if GitHub does not report it. */
@@ -138,6 +138,11 @@ export interface GitHubReader {
   pullByHead(branch: string): Promise<PullFacts | null>;
   /** Null if there is no pull request with this number. */
   pull(number: number): Promise<PullDetails | null>;
+  /**
+   * Open pull requests with at most 100 files of each, those that changed last first; at most 100 of them. The files of
+   * each are requested when it is reached.
+   */
+  openPulls(): AsyncIterable<OpenPull>;
   /** Review bodies, or comments on lines; in pages like comments. */
   remarkPages(pull: number, of: 'reviews' | 'lines'): AsyncIterable<readonly Remark[]>;
   /** Checks and statuses of a commit that did not succeed, at most 30, by name. Excludes Runoff's own. */
@@ -145,7 +150,7 @@ export interface GitHubReader {
   /** The commit that a branch points to; null if there is no such branch. */
   branchHead(branch: string): Promise<Sha | null>;
   /**
-   * Open issues (no pull requests) with this label, updated since a time (milliseconds since 1970 UTC); at most 100,
+   * Open issues and pull requests with this label, updated since a time (milliseconds since 1970 UTC); at most 100,
    * oldest first. Setting a label counts as an update.
    */
   labelled(label: string, since: number): Promise<readonly Labelled[]>;

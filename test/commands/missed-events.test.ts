@@ -54,6 +54,18 @@ describe('a label without its webhook', () => {
     expect(request).toMatchObject({ trigger: 'label', triggeredAt: START });
   });
 
+  test('on a pull request means what its webhook would have meant', async () => {
+    const s = commandWorld();
+    labelStands(s);
+    s.repository.wanted = s.repository.wanted.map((one) => ({
+      ...one,
+      issue: { ...one.issue, isPull: true },
+    }));
+    s.later(2 * MINUTE);
+    await findMissedLabels(s.world);
+    expect((await s.store.run('r0000000001'))?.origin).toMatchObject({ issue: 7, work: 'fix' });
+  });
+
   test('is left to its webhook for a minute, and to the run that the webhook started', async () => {
     const s = commandWorld();
     labelStands(s);

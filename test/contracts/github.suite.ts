@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Actor } from '../../src/core/model/index.ts';
+import type { Actor, OpenPull } from '../../src/core/model/index.ts';
 import type {
   GitHub,
   GitHubReader,
@@ -239,6 +239,24 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       });
       await bench.closePull(pull.number);
       expect(await reader.pullByHead(head)).toMatchObject({ number: pull.number });
+    });
+
+    test('lists open pull requests with their files', async () => {
+      await bench.push('shelf');
+      const number = await bench.openPull('shelf');
+      await bench.push('gone');
+      const closed = await bench.openPull('gone');
+      await bench.closePull(closed);
+      const found: OpenPull[] = [];
+      for await (const pull of reader.openPulls()) found.push(pull);
+      const own = found.find((one) => one.number === number);
+      expect(own).toMatchObject({
+        head: 'shelf',
+        headRepositoryId: bench.repository.repositoryId,
+        hasMore: false,
+      });
+      expect(own?.files.length).toBeGreaterThan(0);
+      expect(found.map((one) => one.number)).not.toContain(closed);
     });
 
     test('reads a pull request with where its code comes from', async () => {

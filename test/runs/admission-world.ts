@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { GitHubOrigin, Task } from '../../src/core/model/index.ts';
 import type {
   CommentFacts,
@@ -136,6 +137,7 @@ function readerOf(now: RepositoryNow): GitHubReader {
       return (typeof right === 'function' ? await right() : right) as Permission;
     },
     pull: async () => now.pull,
+    openPulls: () => expect.fail(UNUSED),
     remarkPages: (_pull, of) =>
       inPages(now.remarks.filter(({ path }) => (path === undefined) === (of === 'reviews'))),
     failedChecks: async (sha) => (sha === now.pull?.headSha ? now.checks : []),

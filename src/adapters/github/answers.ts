@@ -100,6 +100,9 @@ export const Pull = z.object({
   base: z.object({ ref: z.string() }),
 });
 
+/** A file of a pull request; the second name is that of a renamed file before. */
+export const ChangedFile = z.object({ filename: z.string(), previous_filename: z.string().optional() });
+
 export const pullFacts = (pull: z.infer<typeof Pull>): PullFacts => ({
   number: pull.number,
   url: pull.html_url,

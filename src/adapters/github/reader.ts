@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isSameLabel } from '../../core/model/index.ts';
 import type { GitHubReader, LabelChange, Labelled, RepositoryHandle } from '../../ports/index.ts';
 import {
+  ChangedFile,
   Comment,
   IssueAnswer,
   IssueEvent,
@@ -19,7 +20,7 @@ import {
 import type { TokenCache } from './app.ts';
 import { type Calls, openCalls, type RepositoryLocation, type Unchanged, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
-import { type Api, backwards, newest, PAGE, pagesOf } from './client.ts';
+import { type Api, backwards, newest, PAGE } from './client.ts';
 import { type Pace, unless } from './faults.ts';
 
 /** A person's login; bots' end in `[bot]`. */
@@ -112,6 +113,28 @@ export function openReader(parts: ReaderParts): GitHubReader {
         return found ? pullDetails(PullWithSource.parse(found.data)) : null;
       }),
 
+    async *openPulls() {
+      const open = await read('list the open pull requests', async ({ rest }, at) => {
+        const order = { state: 'open', sort: 'updated', direction: 'desc', per_page: PAGE } as const;
+        return z.array(Pull).parse((await rest.pulls.list({ ...at, ...order })).data);
+      });
+      for (const { number, head } of open) {
+        const files = await read(`list the files of #${number}`, async ({ rest }, at) => {
+          const { data } = await rest.pulls.listFiles({ ...at, pull_number: number, per_page: PAGE });
+          return z.array(ChangedFile).parse(data);
+        });
+        yield {
+          number,
+          head: head.ref,
+          headRepositoryId: head.repo?.id ?? null,
+          files: files.flatMap(({ filename, previous_filename: before }) =>
+            before === undefined ? [filename] : [before, filename],
+          ),
+          hasMore: files.length === PAGE,
+        };
+      }
+    },
+
     remarkPages: (pull, of) =>
       backwards((page) =>
         read(`read the reviews of #${pull}`, async ({ rest }, at) => {
@@ -150,34 +173,28 @@ const pageOf = <T>(
   shape: z.ZodType<T>,
 ) => ({ link: headers.link, items: z.array(shape).parse(data) });
 
-const MAX_ISSUES = 100;
-/** Issue lists include pull requests, so more pages may have to be read. */
-const MAX_ISSUE_PAGES = 5;
 /** Maximum number of an issue's events; earlier label changes are not reported. */
 const MAX_EVENTS = 300;
 
 type Event = z.infer<typeof IssueEvent>;
 
-/** Open issues with a label that were updated since, and who set it last. */
+/** Open issues and pull requests with a label that were updated since, and who set it last. */
 async function labelled(calls: Calls, label: string, since: number): Promise<readonly Labelled[]> {
-  const issues = await calls(({ rest }, at) =>
-    pagesOf(async (page) => {
-      const { data } = await rest.issues.listForRepo({
-        ...at,
-        labels: label,
-        since: new Date(since).toISOString().replace(/\.\d+Z$/, 'Z'),
-        state: 'open',
-        sort: 'created',
-        direction: 'asc',
-        per_page: PAGE,
-        page,
-      });
-      const items = z.array(z.unknown()).parse(data);
-      return items.map((item) => ({ issue: IssueAnswer.parse(item), touchedAt: Touched.parse(item) }));
-    }, MAX_ISSUE_PAGES),
-  );
+  const issues = await calls(async ({ rest }, at) => {
+    const { data } = await rest.issues.listForRepo({
+      ...at,
+      labels: label,
+      since: new Date(since).toISOString().replace(/\.\d+Z$/, 'Z'),
+      state: 'open',
+      sort: 'created',
+      direction: 'asc',
+      per_page: PAGE,
+    });
+    const items = z.array(z.unknown()).parse(data);
+    return items.map((item) => ({ issue: IssueAnswer.parse(item), touchedAt: Touched.parse(item) }));
+  });
   const found: Labelled[] = [];
-  for (const one of issues.filter(({ issue }) => !issue.isPull).slice(0, MAX_ISSUES)) {
+  for (const one of issues) {
     found.push({ ...one, set: await lastSet(calls, one.issue.number, label) });
   }
   return found;

@@ -15,6 +15,13 @@ export const BriefDocument = Brief.strict().extend({
   acceptance: listOf(z.string()).optional(),
   forecast: z.strictObject({ least: inDollars, most: inDollars }).optional(),
   notes: listOf(z.string()).optional(),
+  overlaps: z
+    .strictObject({
+      pulls: listOf(z.strictObject({ number: z.number(), files: listOf(z.string()) })),
+      missing: z.string().optional().describe('Why not every open pull request was compared.'),
+    })
+    .optional()
+    .describe('Open pull requests of the repository that change files of the plan, too.'),
 });
 
 const CostDocument = z.strictObject({ inputTokens: z.number(), outputTokens: z.number(), usd: inDollars });

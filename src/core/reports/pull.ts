@@ -8,6 +8,7 @@ import { lookAtNotes } from './findings.ts';
 import { branchName, counted, elapsed, escapedMoney, money, plusMinus } from './format.ts';
 import { evidenceText, pickedBy } from './headline.ts';
 import { code, details, fill, inertSentence, report } from './markdown.ts';
+import { overlapLines } from './overlaps.ts';
 import { baseTestsText } from './ranking-table.ts';
 import { reviewLine } from './sections.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
@@ -34,6 +35,7 @@ export function pullRequest(view: RunView, alias: Alias, diffs: Diffs): PullText
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
     lookFirst(view, alias, diffs[alias]),
+    alsoChanged(view),
     evidence(view, alias),
     tryIt(view, alias),
     ciLine(view),
@@ -109,6 +111,12 @@ function lookFirst(view: RunView, alias: Alias, diff: DiffView | undefined): str
     lines.push(`- ${code(most.path, 200)}: most of the change, ${plusMinus(most)}`);
   const list = fill(lines, MAX_LOOK, { separator: '\n', more: (left) => `- and ${left} more` });
   return list === '' ? '' : `### Look at first\n\n${list}`;
+}
+
+/** Other open pull requests in which the same files change: whichever is merged later may conflict. */
+function alsoChanged({ overlaps }: RunView): string {
+  const lines = overlapLines(overlaps).map((line) => `- ${line}`);
+  return lines.length === 0 ? '' : `### Open pull requests that change the same files\n\n${lines.join('\n')}`;
 }
 
 /** Five lines; the comparison has the rest. */

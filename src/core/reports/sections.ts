@@ -17,6 +17,7 @@ import type {
 import type { Alias, Brief, Question } from '../model/index.ts';
 import { counted, DEBATE_STOP_LABELS, money } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, prose, table } from './markdown.ts';
+import { overlapLines } from './overlaps.ts';
 import type { RunView } from './view.ts';
 
 const SUMMARY = 'The brief given to every coder';
@@ -45,6 +46,7 @@ function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
     ...(brief.files.length === 0
       ? []
       : [`\n**Files likely to change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
+    ...bullets('Open pull requests that change the same files', overlapLines(brief.overlaps)),
     ...(brief.risk ? [`\n**Risk:** ${brief.risk.level}. ${inertSentence(brief.risk.because, 400)}`] : []),
     ...(brief.changedTests?.length
       ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]
@@ -70,7 +72,14 @@ function maintainerReplies(inquiry: Inquiry): readonly string[] {
 const questionText = ({ text, assume }: Question): string => `${text} Proposed: ${assume}`;
 
 const bulletList = (title: string, items: readonly string[]): readonly string[] =>
-  items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${inertSentence(item, 500)}`)];
+  bullets(
+    title,
+    items.map((item) => inertSentence(item, 500)),
+  );
+
+/** `items`: Markdown. */
+const bullets = (title: string, items: readonly string[]): readonly string[] =>
+  items.length === 0 ? [] : [`\n**${title}**\n`, ...items.map((item) => `- ${item}`)];
 
 /** The debate in one line; empty if there was none. */
 export function debateLine({ debate }: Pick<RunView, 'debate'>): string {

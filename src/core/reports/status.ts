@@ -12,6 +12,7 @@ import {
   stageOf,
 } from './format.ts';
 import { BODY_ROOM, code, details, fill, inertSentence, report, tableRows } from './markdown.ts';
+import { overlapLine } from './overlaps.ts';
 import { briefSection, debateLine, debateSection } from './sections.ts';
 import { runSummary } from './summary.ts';
 import type { CandidateView, Report, RunView } from './view.ts';
@@ -30,6 +31,7 @@ export function statusComment(view: RunView): Report {
     facts(view),
     ...[...(view.lowered ?? []), ...(view.leftOut ?? [])].map((text) => inertSentence(text, 300)),
     debateLine(view),
+    overlapLine(view.brief?.overlaps),
   ];
   const isActive = stageOf(view) !== null;
   const blocks = [

@@ -10,6 +10,7 @@ import type {
   Candidate,
   Contestant,
   FaultCode,
+  Overlaps,
   PullWork,
   RunId,
   RunState,
@@ -189,6 +190,8 @@ export interface RunView {
   readonly base?: { readonly ref: string; readonly sha: Sha };
   /** The commit of the base branch at publication, if it differs from `base`. */
   readonly baseMovedTo?: Sha;
+  /** Open pull requests that change files of the published candidate, too; absent if none were looked for. */
+  readonly overlaps?: Overlaps;
   /** The issue's title or text has changed since the run started. */
   readonly editedSince?: boolean;
   /** The person who requested the run; absent for local runs. */

@@ -9,9 +9,11 @@ import {
 import { acceptanceLine, assignCritics, type Debate, questionsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
 import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
+import type { RunRecord } from '../../ports/index.ts';
 import { payerOf, rememberAnswers } from '../ask-model.ts';
 import { isUsableModel } from '../contestants.ts';
 import { type ModelPorts, taskOf, titleAndBody, type World } from '../context.ts';
+import { readOpenPulls } from '../overlaps.ts';
 import type { RunContext } from '../stage.ts';
 import type { DebatePanel, DebatePlan } from './critics.ts';
 import { holdDebate } from './debate.ts';
@@ -20,7 +22,7 @@ import { type EarlierBrief, type PlannerPorts, plan, plannerModel } from './plan
 export type { DebateEvent, DebatePanel, DebatePlan } from './critics.ts';
 export { holdDebate } from './debate.ts';
 
-type BriefPorts = PlannerPorts & Pick<World, 'announcer' | 'clock'>;
+type BriefPorts = PlannerPorts & Pick<World, 'announcer' | 'clock' | 'github' | 'log'>;
 
 /**
  * Writes the brief with the planner, and where it pays has critics debate it. Called again, it includes maintainers'
@@ -36,7 +38,7 @@ export async function brief(world: BriefPorts, { run, signal }: RunContext): Pro
   let written = run.brief;
   if (!written || replies.length > dialogue.repliesUsed) {
     const since: EarlierBrief | null = written ? { brief: written, replies } : null;
-    written = await plan(world, task, since, signal);
+    written = await planWithOverlaps(world, { ...run, task }, since, signal);
     if (replies.length > 0) dialogue = { ...dialogue, repliesUsed: replies.length };
     await store.updateRun(
       runId,
@@ -55,6 +57,21 @@ export async function brief(world: BriefPorts, { run, signal }: RunContext): Pro
   }
   await store.markStage(runId, 'brief', 'end', clock.now());
   return 'briefed';
+}
+
+/** The planner's brief, and which open pull requests change its files; these are read while the planner works. */
+async function planWithOverlaps(
+  world: BriefPorts,
+  { id, origin, task }: RunRecord & { readonly task: Task },
+  since: EarlierBrief | null,
+  signal: AbortSignal,
+): Promise<Brief> {
+  if (origin.kind === 'local') return plan(world, task, since, signal);
+  const [written, compare] = await Promise.all([
+    plan(world, task, since, signal),
+    readOpenPulls(world, { id, origin }),
+  ]);
+  return { ...written, overlaps: compare(written.files) };
 }
 
 /** Maintainers' replies to a run's questions, one per line, oldest first. */

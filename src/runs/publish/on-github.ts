@@ -9,7 +9,14 @@ import {
 import type { PullFacts, RunOutcome } from '../../ports/index.ts';
 import { idempotentWrite, throwIfCancelled } from '../stage.ts';
 import { type Commits, damagedSentence } from './branches.ts';
-import { showCheck, showComparison, supersede, viewForPublishing, withLinks } from './comments.ts';
+import {
+  showCheck,
+  showComparison,
+  supersede,
+  viewForPublishing,
+  withLinks,
+  withOverlaps,
+} from './comments.ts';
 import { candidateBranch, commitOf, type PublishContext, push, pushOthers } from './context.ts';
 
 /**
@@ -101,7 +108,8 @@ async function openPull(
   branch: string,
 ): Promise<PullFacts | string> {
   const { world, run, task, reader, publisher, signal } = context;
-  const { title, body } = pullRequest(view, winner, withLinks(context, diffs, { [winner]: branch }));
+  const shown = await withOverlaps(context, view, diffs[winner]);
+  const { title, body } = pullRequest(shown, winner, withLinks(context, diffs, { [winner]: branch }));
   try {
     return await idempotentWrite(world.store, run.id, 'pull', {
       look: () => reader.pullByHead(branch),

@@ -19,7 +19,14 @@ import {
   storePlannedHead,
   wasPushed,
 } from './branches.ts';
-import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
+import {
+  outcomeForPublishing,
+  showCheck,
+  showComparison,
+  showTally,
+  withOverlaps,
+  writtenComparison,
+} from './comments.ts';
 import {
   type Applied,
   done,
@@ -115,7 +122,8 @@ async function describePull(
   alias: Alias,
 ): Promise<'edited' | 'refused'> {
   const { view, diffs } = await outcomeForPublishing(context, outcome);
-  const { title, body } = pullRequest(view, alias, diffs);
+  const shown = await withOverlaps(context, view, diffs[alias]);
+  const { title, body } = pullRequest(shown, alias, diffs);
   try {
     await context.publisher.editPull(outcome.number, { title, body });
     return 'edited';

@@ -59,12 +59,21 @@ ${briefList(
 ${briefList('Acceptance tests from critics of the brief', brief.acceptance ?? [])}
 ${briefList('Files likely to change', brief.files, (path) => codeText(path, 300))}
 ${briefList('Tests that must change', brief.changedTests ?? [], (path) => codeText(path, 300))}
+${briefList('Open pull requests that change the same files', overlapTexts(brief.overlaps))}
 ${briefList("Omitted from the planner's answer", brief.notes ?? [])}
 ${facts([
   ['Risk', brief.risk ? html`${brief.risk.level}: ${shownText(brief.risk.because)}` : ''],
   ['Size', brief.size ?? ''],
   ['Tests run by', checks?.test ? codeText(checks.test, 200) : ''],
 ])}`;
+
+function overlapTexts({
+  pulls = [],
+  missing,
+}: Partial<NonNullable<Brief['overlaps']>> = {}): readonly string[] {
+  const lines = pulls.map(({ number, files }) => `#${number}: ${files.join(', ')}`);
+  return missing === undefined ? lines : [...lines, missing];
+}
 
 const briefList = (
   title: string,

@@ -1,0 +1,77 @@
+import {
+  asFault,
+  type GitHubOrigin,
+  type OpenPull,
+  type Overlaps,
+  overlapsOf,
+  type RunId,
+} from '../core/model/index.ts';
+import { elapsed } from '../core/reports/index.ts';
+import type { GitHubReader } from '../ports/index.ts';
+import { handleOf, requireGitHub, type World } from './context.ts';
+
+/**
+ * Open pull requests that are compared with a run, and milliseconds for reading them. Our defaults: each takes a request,
+ * and an installation has 5,000 an hour.
+ */
+const MAX_PULLS = 30;
+const READ_MS = 15_000;
+
+type OverlapPorts = Pick<World, 'clock' | 'github' | 'log'>;
+
+/** Compares files with the open pull requests that were read before. */
+export type CompareWithOpenPulls = (files: readonly string[]) => Overlaps;
+
+/**
+ * Reads the open pull requests of the run's own repository, with the token of that repository. Never rejects: what could
+ * not be read is said in the result.
+ */
+export async function readOpenPulls(
+  world: OverlapPorts,
+  { id, origin }: { readonly id: RunId; readonly origin: GitHubOrigin },
+): Promise<CompareWithOpenPulls> {
+  const { clock, log } = world;
+  const pulls: OpenPull[] = [];
+  const done = new AbortController();
+  let missing: string | null = null;
+  try {
+    const reader = await requireGitHub(world).reader(handleOf(origin));
+    const timeUp = clock.sleep(READ_MS, done.signal).then(() => 'time up' as const);
+    missing = await Promise.race([readInto(pulls, reader, done.signal), timeUp]).then((end) =>
+      end === 'time up'
+        ? `The open pull requests were not all compared, because GitHub took more than ${elapsed(READ_MS)} to list their files.`
+        : end,
+    );
+  } catch (thrown) {
+    log.warn({ run: id, err: thrown }, 'the open pull requests could not be read');
+    missing = `The open pull requests were not all compared, because they could not be read: ${asFault(thrown).message}`;
+  } finally {
+    done.abort();
+  }
+  const others = pulls.filter((pull) => !isOwn(pull, id, origin));
+  return (files) => overlapsOf(files, others, missing);
+}
+
+/** Returns why it did not read them all, as a sentence; null if it did. */
+async function readInto(
+  pulls: OpenPull[],
+  reader: GitHubReader,
+  signal: AbortSignal,
+): Promise<string | null> {
+  for await (const pull of reader.openPulls()) {
+    if (signal.aborted) return null;
+    if (pulls.length === MAX_PULLS)
+      return `Only the ${MAX_PULLS} open pull requests that changed last were compared.`;
+    pulls.push(pull);
+  }
+  return null;
+}
+
+/** The run's own result, and the pull request that it works on. A fork may have a branch of the same name. */
+const isOwn = (
+  { number, head, headRepositoryId }: OpenPull,
+  id: RunId,
+  { issue, work, repositoryId }: GitHubOrigin,
+): boolean =>
+  (work !== undefined && number === issue) ||
+  (headRepositoryId === repositoryId && head.startsWith(`auto-dev/${issue}/${id}/`));
