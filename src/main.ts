@@ -16,6 +16,7 @@ import {
   openContestFolders,
   openMining,
   openPreparing,
+  openRunPage,
   openRuntime,
   openSelecting,
   ownCommand,
@@ -173,6 +174,7 @@ const shell: Shell = {
   lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
   cores: availableParallelism(),
   ui: async (request) => showLocalPages(await atTerminal(true), request, terminal),
+  openRunPage: async (world, run) => openRunPage(await atTerminal(true), { world, run }, terminal),
   serve: async () => serve(await settings.read(), terminal),
   work: async () => work(await settings.read(), terminal),
   // Loaded on demand, so that the App does not load the demo's GitHub.

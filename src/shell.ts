@@ -63,6 +63,11 @@ export interface LocalPagesRequest {
   readonly open: boolean;
 }
 
+/** The page of a run that this process executes. */
+export interface RunPage {
+  close(): Promise<void>;
+}
+
 export interface DemoOptions {
   readonly keep: boolean;
   readonly json: boolean;
@@ -203,6 +208,11 @@ export interface Shell extends Terminal {
   serve(): Promise<number>;
   /** Serves pages of local runs until it is interrupted. */
   ui(request: LocalPagesRequest): Promise<number>;
+  /**
+   * Shows the page of a run in the desktop's browser while this process executes it, or prints its address. The engine
+   * must have been launched. Null if there is no page, for a reason that was printed.
+   */
+  openRunPage(world: World, run: string): Promise<RunPage | null>;
   work(): Promise<number>;
   demo(options: DemoOptions): Promise<number>;
   /** `repository`: a local one whose commands and tools are checked, too. */

@@ -4,7 +4,7 @@ import { ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
 import type { AuditEntry, AuditRecord } from '../ports/index.ts';
 import { cancelRun, flows, viewOf, type World } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
-import { viewById } from './follow.ts';
+import { executorOfRun, viewById } from './follow.ts';
 import { jsonOption, whole } from './options.ts';
 import { jsonText, renderProgress, runJson, shown } from './render/index.ts';
 import { PLAIN_WIDTH, printReport } from './show.ts';
@@ -30,21 +30,29 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
     for (const run of await world.store.runs(limit)) views.push(await viewOf(world, run));
     if (json) screen.out(document(views.map((view) => runJson(view))));
     else if (views.length === 0) screen.out('No runs yet. Start one: runoff run "Fix the …"\n');
-    else screen.out(`${views.map(line).join('\n')}\n`);
+    else {
+      for (const view of views) screen.out(`${line(view, await isStopped(world, view))}\n`);
+    }
     return EXIT.done;
   });
+
+/** Whether the process of a local run ended before the run: by Ctrl-C, a crash, or with its machine. */
+const isStopped = async (world: Pick<World, 'engine'>, { id, state, origin }: RunView): Promise<boolean> =>
+  origin.kind === 'local' && !isOver(state) && !(await world.engine.hasProcess(executorOfRun(id)));
 
 const LONGEST_STATE = Math.max(...RUN_STATES.map((state) => state.length));
 
 /** `3rd in line` if the run is in the run queue. */
-const stateOf = (view: RunView): string =>
-  view.queue ? `${ordinal(view.queue.position)} in line` : view.state;
+const stateOf = (view: RunView, stopped: boolean): string => {
+  if (stopped) return `${view.state}, stopped`;
+  return view.queue ? `${ordinal(view.queue.position)} in line` : view.state;
+};
 
-const line = (view: RunView): string => {
+const line = (view: RunView, stopped: boolean): string => {
   const when = new Date(view.startedAt).toISOString().slice(0, 16).replace('T', ' ');
   const where =
     view.origin.kind === 'github' ? `${view.origin.repository}#${view.origin.issue}` : view.origin.path;
-  return `${view.id}  ${when}  ${stateOf(view).padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
+  return `${view.id}  ${when}  ${stateOf(view, stopped).padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
 };
 
 /** `runoff status`: the status of a run, by default the latest one. */
@@ -53,11 +61,19 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
     const id = runId ?? (await world.store.runs(1))[0]?.id;
     if (!id) throw new Fault('RUN_UNKNOWN', 'There are no runs yet.');
     const view = await viewById(world, id);
-    if (json) screen.out(document(runJson(view)));
+    const stopped = await isStopped(world, view);
+    if (json) screen.out(document({ ...runJson(view), stopped }));
     else if (isOver(view.state)) await printReport(world, view, { screen, cwd: shell.cwd });
     else screen.out(`${renderProgress(view, screen.width ?? PLAIN_WIDTH, screen.outColour).join('\n')}\n`);
+    if (stopped && !json) screen.out(stoppedSentence(id));
     return EXIT.done;
   });
+
+const stoppedSentence = (id: RunId): string =>
+  `
+The process of this run was stopped, so nothing happens in it. What is finished is kept.
+Next: \`runoff resume ${id}\` continues it, \`runoff cancel ${id}\` gives it up.
+`;
 
 /** `runoff cancel`: stops a run of this machine or of any worker on the same database. */
 export async function cancelHere(shell: Shell, runId: RunId, json: boolean): Promise<number> {

@@ -29,6 +29,7 @@ interface RunFlags {
   readonly budget?: Parsed;
   readonly ask: boolean;
   readonly yes?: boolean;
+  readonly open?: boolean;
   readonly trustChecks?: boolean;
   readonly json?: boolean;
 }
@@ -61,6 +62,9 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
       '--trust-checks',
       "for this run, agree to the repository's set-up, build and test commands even if the sandbox is weaker or they have network access",
     )
+    .addOption(
+      new Option('--open', "show the run's page in a browser, until you press Ctrl-C").conflicts('json'),
+    )
     .option('-y, --yes', 'the same as --no-ask --trust-checks')
     .addOption(jsonOption())
     .addOption(synonym('--agents <names>', '--coders').argParser(asInCommands('coders')))
@@ -74,6 +78,7 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
       const options = {
         repo: flags.repo,
         json: flags.json ?? false,
+        open: flags.open ?? false,
         trustChecks: flags.trustChecks ?? flags.yes ?? false,
         overrides: overridesOf(flags, shell.screen),
         ...(file ? { file } : {}),

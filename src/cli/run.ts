@@ -10,8 +10,8 @@ import {
   startRun,
   type World,
 } from '../runs/index.ts';
-import { EXIT, type Shell, type TerminalRuntime } from '../shell.ts';
-import { follow, viewById } from './follow.ts';
+import { EXIT, onPresses, type Shell, type TerminalRuntime } from '../shell.ts';
+import { executorOfRun, follow, viewById } from './follow.ts';
 import { type InterruptListener, listenForInterrupt } from './interrupt.ts';
 import { offerPick } from './pick.ts';
 import { jsonText, runJson, stoppedText, trustText } from './render/index.ts';
@@ -23,6 +23,8 @@ interface RunOptions {
   readonly base?: string;
   readonly overrides: Overrides;
   readonly json: boolean;
+  /** Shows the page of the run in a browser. */
+  readonly open: boolean;
   /** The person agrees to the checks of this repository, whatever they are, for this run (`--trust-checks`). */
   readonly trustChecks: boolean;
 }
@@ -37,7 +39,8 @@ export async function runHere(
   const runId = shell.newRunId();
   const path = resolve(shell.cwd, options.repo);
   const asks = options.overrides.ask !== false;
-  return withEngine(shell, runId, { json: options.json, asks }, async (runtime) => {
+  const { json, open } = options;
+  return withEngine(shell, runId, { json, asks, open }, async (runtime) => {
     const { world } = runtime;
     const { top, dirty, branch } = await world.workspaces.describe(path);
     if (dirty && !options.base) {
@@ -87,7 +90,7 @@ async function trustedDigest(
 
 /** `runoff resume`: continues a run whose process ended; finished candidates are not coded again. */
 export function resume(shell: Shell, runId: RunId, json: boolean): Promise<number> {
-  return withEngine(shell, runId, { json, asks: true }, async ({ world }) => {
+  return withEngine(shell, runId, { json, asks: true, open: false }, async ({ world }) => {
     const view = await viewById(world, runId);
     if (view.origin.kind === 'github') {
       throw new Fault(
@@ -123,15 +126,22 @@ async function promptFromFile(shell: Shell, file: string): Promise<string> {
 const titleOf = (text: string): string =>
   (text.trim().split('\n')[0] ?? '').replace(/^#+\s*/, '').slice(0, 120);
 
+interface FollowOptions {
+  readonly json: boolean;
+  /** Whether the person at the terminal may be asked to pick. */
+  readonly asks: boolean;
+  readonly open: boolean;
+}
+
 async function withEngine(
   shell: Shell,
   runId: RunId,
-  how: { readonly json: boolean; readonly asks: boolean },
+  how: FollowOptions,
   begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined'>,
 ): Promise<number> {
   const stopping = listenForInterrupt(shell, runId);
   try {
-    const runtime = await shell.open({ role: 'standalone', executor: `cli-${runId}` });
+    const runtime = await shell.open({ role: 'standalone', executor: executorOfRun(runId) });
     stopping.opened(runtime);
     try {
       // Nothing has begun yet: the run to be resumed stays unchanged.
@@ -143,7 +153,7 @@ async function withEngine(
       }
       shell.screen.err(startedText(runId));
       stopping.begun();
-      return await followToEnd(shell, runtime.world, runId, how, stopping);
+      return await followWithPage(shell, runtime.world, runId, how, stopping);
     } finally {
       await runtime.close();
     }
@@ -158,12 +168,38 @@ In another terminal: \`runoff status ${runId}\`, or in a browser: \`runoff ui ${
 
 `;
 
+/** The page stays after the run has ended, until Ctrl-C. */
+async function followWithPage(
+  shell: Shell,
+  world: World,
+  runId: RunId,
+  how: FollowOptions,
+  stopping: InterruptListener,
+): Promise<number> {
+  const page = how.open ? await shell.openRunPage(world, runId) : null;
+  try {
+    const code = await followToEnd(shell, world, runId, how, stopping);
+    if (page === null || stopping.wanted()) return code;
+    stopping.dispose();
+    shell.screen.err('The page stays open until you press Ctrl-C.\n');
+    await new Promise<void>((resolve) => {
+      const stopListening = onPresses(shell.onInterrupt, () => {
+        stopListening();
+        resolve();
+      });
+    });
+    return code;
+  } finally {
+    await page?.close();
+  }
+}
+
 /** Follows the run until it ends, or until somebody stops this process: then it can be resumed. */
 async function followToEnd(
   shell: Shell,
   world: World,
   runId: RunId,
-  { json, asks }: { readonly json: boolean; readonly asks: boolean },
+  { json, asks }: FollowOptions,
   stopping: InterruptListener,
 ): Promise<number> {
   const { screen, cwd } = shell;

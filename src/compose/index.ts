@@ -5,7 +5,7 @@ export { diagnose } from './doctor.ts';
 export { ownCommand, ownCommit } from './installation.ts';
 export { openLog } from './instrumentation.ts';
 export { createBelow, openMining, openPreparing, openSelecting, replaceBelow } from './local.ts';
-export { showLocalPages } from './local-pages.ts';
+export { openRunPage, showLocalPages } from './local-pages.ts';
 export { moveAway, pruneByHand } from './maintenance.ts';
 export { readOperator, readSettings, settingsSource } from './operator-settings.ts';
 export { openRuntime } from './runtime.ts';

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commandEnd } from '../adapters/sandbox/index.ts';
 import { openLocalCommands } from '../commands/index.ts';
-import { Fault } from '../core/model/index.ts';
+import { asFault, Fault, type RunId } from '../core/model/index.ts';
 import { escapeHtml } from '../core/reports/index.ts';
 import type { Operator } from '../core/settings/index.ts';
-import { flows } from '../runs/index.ts';
+import { flows, type World } from '../runs/index.ts';
 import { startWeb } from '../server/index.ts';
-import { EXIT, type LocalPagesRequest, onPresses, type Terminal } from '../shell.ts';
+import { EXIT, type LocalPagesRequest, onPresses, type RunPage, type Terminal } from '../shell.ts';
 import { openLocalSignIn, openWeb, type WebApp } from '../web/index.ts';
 import { arenaOf } from './arena.ts';
 import { disposedOnFailure } from './connections.ts';
@@ -26,7 +26,7 @@ const BROWSER_MS = 3_000;
  */
 export async function showLocalPages(
   operator: Operator,
-  request: LocalPagesRequest,
+  { run, open }: LocalPagesRequest,
   terminal: Terminal,
 ): Promise<number> {
   const stop = Promise.withResolvers<void>();
@@ -34,12 +34,18 @@ export async function showLocalPages(
   const cleanups = new AsyncDisposableStack();
   cleanups.defer(async () => stopListening());
   return disposedOnFailure(cleanups, async () => {
-    const { url, pathTo } = await openLocalPages(operator, request, cleanups);
+    const runtime = await openRuntime(operator, { role: 'reader' });
+    cleanups.defer(runtime.close);
+    const { world } = runtime;
+    if (run !== null && (await world.store.originOf(run))?.kind !== 'local')
+      throw new Fault('RUN_UNKNOWN', `There is no run ${run.slice(0, 40)} of a repository on this machine.`);
+    await world.engine.launch(flows(world));
+    const pages = await serveLocalPages(operator, world, run, cleanups);
     const { screen } = terminal;
-    screen.out(`${url}${pathTo()}\n`);
+    screen.out(`${pages.address()}\n`);
     screen.err('The address can be opened once. Ctrl-C ends the pages.\n');
-    if (request.open) {
-      const why = await openInBrowser(operator.data, `${url}${pathTo()}`, cleanups);
+    if (open) {
+      const why = await openInBrowser(operator.data, pages.address(), cleanups);
       if (why !== null) screen.err(`${why}\n`);
     }
     await stop.promise;
@@ -48,23 +54,43 @@ export async function showLocalPages(
   });
 }
 
-interface OpenedPages {
-  readonly url: string;
-  /** A path that can be opened once. */
-  pathTo(): string;
+/**
+ * `runoff run --open`: the page of a run that this process executes, in the desktop's browser. Prints its address where
+ * there is no browser. Never rejects: the run goes on without a page.
+ */
+export async function openRunPage(
+  operator: Operator,
+  { world, run }: { readonly world: World; readonly run: RunId },
+  { screen }: Pick<Terminal, 'screen'>,
+): Promise<RunPage | null> {
+  const cleanups = new AsyncDisposableStack();
+  try {
+    return await disposedOnFailure(cleanups, async () => {
+      const pages = await serveLocalPages(operator, world, run, cleanups);
+      const why = await openInBrowser(operator.data, pages.address(), cleanups);
+      if (why === null) screen.err('Opened the page of the run in your browser.\n');
+      else screen.err(`${why}\n${pages.address()}\nThe address can be opened once.\n`);
+      return { close: () => cleanups.disposeAsync() };
+    });
+  } catch (thrown) {
+    const { message } = asFault(thrown);
+    screen.err(`The page of the run could not be opened: ${message} The run goes on without it.\n`);
+    return null;
+  }
 }
 
-async function openLocalPages(
+interface OpenedPages {
+  /** An address that can be opened once. */
+  address(): string;
+}
+
+/** The engine of this world must have been launched. */
+async function serveLocalPages(
   operator: Operator,
-  { run }: LocalPagesRequest,
+  world: World,
+  run: RunId | null,
   cleanups: AsyncDisposableStack,
 ): Promise<OpenedPages> {
-  const runtime = await openRuntime(operator, { role: 'reader' });
-  cleanups.defer(runtime.close);
-  const { world } = runtime;
-  if (run !== null && (await world.store.originOf(run))?.kind !== 'local')
-    throw new Fault('RUN_UNKNOWN', `There is no run ${run.slice(0, 40)} of a repository on this machine.`);
-  await world.engine.launch(flows(world));
   const app = Promise.withResolvers<WebApp>();
   const server = await startWeb({
     host: '127.0.0.1',
@@ -88,8 +114,7 @@ async function openLocalPages(
   // Streams of events would keep the server open until its patience ends.
   cleanups.defer(async () => web.close());
   app.resolve(web);
-  const to = run === null ? '/runs' : `/runs/${run}`;
-  return { url: server.url, pathTo: () => pathTo(to) };
+  return { address: () => `${server.url}${pathTo(run === null ? '/runs' : `/runs/${run}`)}` };
 }
 
 /**

@@ -60,6 +60,11 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
     });
 
     describe('runs', () => {
+      test('nobody works under a name that no process has', async () => {
+        const engine = await launched(async () => undefined);
+        expect(await engine.hasProcess('cli-nobody')).toBe(false);
+      });
+
       test('a run gets its input, and its result can be read', async () => {
         const engine = await launched(async ({ id, step }, input) => {
           const doubled = await step('double', async () => (input as { n: number }).n * 2);

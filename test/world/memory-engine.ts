@@ -276,6 +276,8 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   };
 
   return {
+    // No other process can share it.
+    hasProcess: async () => false,
     async launch(given) {
       flows = given;
       for (const record of [...journal.values()]) {

@@ -19,7 +19,7 @@ import {
 import { launchDbos, openUnansweredClaims, type UnansweredClaims, watchWallClock } from './dbos-internals.ts';
 import { type FlowResult, toPlainJson } from './flow.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
-import { type ExecutorLock, lockExecutor, withLaunchLock } from './locks.ts';
+import { type ExecutorLock, isExecutorLocked, lockExecutor, withLaunchLock } from './locks.ts';
 import { openRunQueue } from './run-queue.ts';
 import { type ActiveFlows, openActiveFlows, type RegisteredFlows, register } from './workflows.ts';
 
@@ -174,6 +174,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     },
 
     status,
+    hasProcess: (executor) => isExecutorLocked(databaseUrl, executor, options.limits),
 
     async settled(id) {
       for (;;) {

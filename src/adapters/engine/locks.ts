@@ -70,6 +70,28 @@ export interface ExecutorLock {
 const lockKeyOf = (executorId: string): string =>
   createHash('sha256').update(`runoff executor ${executorId}`).digest().readBigInt64BE().toString();
 
+/** Postgres shows the halves of a lock's number; `objsubid` 1: of one number, not of two. */
+const IS_LOCKED = `select exists (
+  select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
+    and database = (select oid from pg_database where datname = current_database())
+    and (classid::bigint << 32) | objid::bigint = $1::bigint
+) as locked`;
+
+/** Whether a process works as `executorId` at the moment. Takes no lock. Fault: DATABASE_UNAVAILABLE. */
+export async function isExecutorLocked(
+  url: string,
+  executorId: string,
+  limits?: ConnectionLimits,
+): Promise<boolean> {
+  const client = await connectEngine(url, { name: 'runoff executor', limits });
+  try {
+    const { rows } = await client.query<{ locked: boolean }>(IS_LOCKED, [lockKeyOf(executorId)]);
+    return rows[0]?.locked ?? false;
+  } finally {
+    await client.end();
+  }
+}
+
 /** A session of the server, distinguished from a later one with the same process number. */
 interface LockSession {
   readonly pid: number;

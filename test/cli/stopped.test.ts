@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { memoryStore } from '../world/memory-store.ts';
+import { githubOrigin } from '../world/origin.ts';
+import { shellOver } from './shell.ts';
+
+const RUN = 'r0000000001';
+const OF_THE_APP = 'r0000000002';
+
+/** A run that has coded, and whose process is there or not. */
+async function shell(isThere: boolean) {
+  const store = memoryStore();
+  const asked: string[] = [];
+  const local = { kind: 'local', path: '/home/ada/tally' } as const;
+  await store.createRun({ id: OF_THE_APP, origin: githubOrigin(), title: 'y', request: {}, at: 0 });
+  await store.createRun({ id: RUN, origin: local, title: 'x', request: {}, at: 1 });
+  for (const state of ['admitted', 'briefed', 'coded'] as const)
+    await store.transition(RUN, state, 'test', 2);
+  const engine = {
+    async hasProcess(executor: string) {
+      asked.push(executor);
+      return isThere;
+    },
+  };
+  const clock = { now: () => 9, elapsed: () => 9 };
+  return { ...shellOver({ store, clock, engine }), asked };
+}
+
+test('the status of a run whose process was stopped says so, and how it goes on', async () => {
+  const { type, out, asked } = await shell(false);
+  expect(await type('status', RUN)).toBe(0);
+  expect(out()).toMatch(
+    /\n\nThe process of this run was stopped, so nothing happens in it\. What is finished is kept\.\nNext: `runoff resume r0000000001` continues it, `runoff cancel r0000000001` gives it up\.\n$/,
+  );
+  expect(asked).toEqual([`cli-${RUN}`]);
+});
+
+test('a run that a process works on is not called stopped', async () => {
+  const { type, out } = await shell(true);
+  await type('status', RUN);
+  await type('runs');
+  expect(out()).not.toContain('stopped');
+});
+
+test('the list and the JSON tell the same; runs of the App have no process of their own', async () => {
+  const listed = await shell(false);
+  await listed.type('runs');
+  expect(listed.out()).toMatch(/r0000000001 .* coded, stopped .* x\n/);
+  expect(listed.out()).toMatch(/r0000000002 .* queued {2,}acme/);
+  const asJson = await shell(false);
+  await asJson.type('status', RUN, '--json');
+  expect(JSON.parse(asJson.out())).toMatchObject({ stopped: true, run: { state: 'coded' } });
+  const ofTheApp = await shell(false);
+  await ofTheApp.type('status', OF_THE_APP, '--json');
+  expect(JSON.parse(ofTheApp.out())).toMatchObject({ stopped: false });
+});
