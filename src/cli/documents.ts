@@ -27,7 +27,7 @@ const FindingDocument = z.strictObject({
   remedy: z.string().optional().describe('What to do next; only with `warning` and `fault`.'),
 });
 
-const dollars = z.number().describe('US dollars per million tokens.');
+const perMillion = z.number().describe('US dollars per million tokens.');
 const OfferDocument = z.union([
   z.strictObject({
     kind: z.literal('models'),
@@ -35,7 +35,10 @@ const OfferDocument = z.union([
     models: z.array(
       z.strictObject({
         id: z.string(),
-        price: z.strictObject({ input: dollars, output: dollars }).nullable().describe('Null if unknown.'),
+        price: z
+          .strictObject({ input: perMillion, output: perMillion })
+          .nullable()
+          .describe('Null if unknown.'),
       }),
     ),
   }),

@@ -10,7 +10,6 @@ import { pickable } from '../../core/ranking/index.ts';
 import {
   checkText,
   type Diffs,
-  type DiffView,
   type OutcomeView,
   type Report,
   type ReportKind,
@@ -19,7 +18,6 @@ import {
 } from '../../core/reports/index.ts';
 import type { Store } from '../../ports/index.ts';
 import { loadRun, requireGitHub, type World } from '../context.ts';
-import { readOpenPulls } from '../overlaps.ts';
 import { findOwnComment, type OwnComment } from '../questions/index.ts';
 import { idempotentWrite, throwIfCancelled, unlessDamaged } from '../stage.ts';
 import { diffsOf, loadTestTable, viewOf } from '../view.ts';
@@ -65,16 +63,6 @@ export async function viewForPublishing(
     ...((await editedSince(context)) ? { editedSince: true } : {}),
   };
   return { view, diffs: await diffsOf(world, run.id) };
-}
-
-/** The run with the open pull requests that change files of this diff, too: for the text of its own pull request. */
-export async function withOverlaps(
-  { world, run }: PublishContext,
-  view: RunView,
-  diff: DiffView | undefined,
-): Promise<RunView> {
-  const compare = await readOpenPulls(world, run);
-  return { ...view, overlaps: compare((diff?.patch.files ?? []).map(({ path }) => path)) };
 }
 
 /** The diffs with links that compare each pushed branch with the base. */

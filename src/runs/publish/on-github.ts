@@ -1,22 +1,18 @@
 import { type Alias, asFault } from '../../core/model/index.ts';
 import {
   comparison,
+  type Diffs,
   type OutcomeView,
   outcomeComment,
   pickComment,
   pullRequest,
+  type RunView,
 } from '../../core/reports/index.ts';
 import type { PullFacts, RunOutcome } from '../../ports/index.ts';
+import { readOpenPulls } from '../overlaps.ts';
 import { idempotentWrite, throwIfCancelled } from '../stage.ts';
 import { type Commits, damagedSentence } from './branches.ts';
-import {
-  showCheck,
-  showComparison,
-  supersede,
-  viewForPublishing,
-  withLinks,
-  withOverlaps,
-} from './comments.ts';
+import { showCheck, showComparison, supersede, viewForPublishing, withLinks } from './comments.ts';
 import { candidateBranch, commitOf, type PublishContext, push, pushOthers } from './context.ts';
 
 /**
@@ -100,6 +96,18 @@ async function publishOnIssue(
 const byLetter = (branches: Readonly<Record<Alias, string>>): Record<Alias, string> =>
   Object.fromEntries(Object.entries(branches).toSorted(([a], [b]) => a.localeCompare(b)));
 
+/** Title and body of the run's pull request, with the open ones that change the same files as it was written. */
+export async function pullText(
+  context: PublishContext,
+  view: RunView,
+  alias: Alias,
+  diffs: Diffs,
+): Promise<{ readonly title: string; readonly body: string }> {
+  const compare = await readOpenPulls(context.world, context.run);
+  const overlaps = compare((diffs[alias]?.patch.files ?? []).map(({ path }) => path));
+  return pullRequest({ ...view, overlaps }, alias, diffs);
+}
+
 /** Opens the pull request; returns why GitHub refused it, as a sentence, if it did. */
 async function openPull(
   context: PublishContext,
@@ -108,8 +116,12 @@ async function openPull(
   branch: string,
 ): Promise<PullFacts | string> {
   const { world, run, task, reader, publisher, signal } = context;
-  const shown = await withOverlaps(context, view, diffs[winner]);
-  const { title, body } = pullRequest(shown, winner, withLinks(context, diffs, { [winner]: branch }));
+  const { title, body } = await pullText(
+    context,
+    view,
+    winner,
+    withLinks(context, diffs, { [winner]: branch }),
+  );
   try {
     return await idempotentWrite(world.store, run.id, 'pull', {
       look: () => reader.pullByHead(branch),

@@ -1,5 +1,5 @@
 import { type Alias, asFault, Fault, OUTAGES, type RunId, type Sha } from '../../core/model/index.ts';
-import { comparison, followUpMessage, pickComment, pullRequest } from '../../core/reports/index.ts';
+import { comparison, followUpMessage, pickComment } from '../../core/reports/index.ts';
 import type { BaseCheckout, PickRecord, PullDetails, RunOutcome, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
@@ -19,14 +19,7 @@ import {
   storePlannedHead,
   wasPushed,
 } from './branches.ts';
-import {
-  outcomeForPublishing,
-  showCheck,
-  showComparison,
-  showTally,
-  withOverlaps,
-  writtenComparison,
-} from './comments.ts';
+import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
 import {
   type Applied,
   done,
@@ -36,7 +29,7 @@ import {
   refused,
   withPublisher,
 } from './context.ts';
-import { publishPull } from './on-github.ts';
+import { publishPull, pullText } from './on-github.ts';
 
 type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
 
@@ -122,8 +115,7 @@ async function describePull(
   alias: Alias,
 ): Promise<'edited' | 'refused'> {
   const { view, diffs } = await outcomeForPublishing(context, outcome);
-  const shown = await withOverlaps(context, view, diffs[alias]);
-  const { title, body } = pullRequest(shown, alias, diffs);
+  const { title, body } = await pullText(context, view, alias, diffs);
   try {
     await context.publisher.editPull(outcome.number, { title, body });
     return 'edited';
