@@ -1,14 +1,9 @@
-import { z } from 'zod';
-import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
+import { ciJob, workflowFiles } from './ci-workflow.ts';
 import { broughtBySetup } from './python-setup.ts';
 import { type FoundService, wantedServices } from './services.ts';
-import {
-  LANGUAGES,
-  pinnedRange,
-  type RuntimeLanguage,
-  testedVersions,
-  type WantedVersion,
-} from './versions.ts';
+import { TRAVIS_FILE, travisVersions } from './travis.ts';
+import { LANGUAGES, type RuntimeLanguage, type WantedVersion } from './versions.ts';
+import { manifestOf, type NodeManifest, type Texts, versionOf } from './wanted-versions.ts';
 
 const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
 export type NodeManager = (typeof NODE_MANAGERS)[number];
@@ -59,7 +54,7 @@ const TOP_FILES = [
     '.python-version',
   ],
   ...['pyproject.toml', 'rust-toolchain', 'rust-toolchain.toml', 'go.mod', '.ruby-version', '.java-version'],
-  ...['pnpm-lock.yaml', 'yarn.lock', '.yarnrc.yml'],
+  ...['pnpm-lock.yaml', 'yarn.lock', '.yarnrc.yml', TRAVIS_FILE],
 ];
 
 const TOOL_FILES: readonly {
@@ -106,9 +101,10 @@ export function wantedTools(
   }
   const manifest = manifestOf(texts.get('package.json'));
   const job = ciJob(Object.fromEntries(texts));
+  const travis = travisVersions(Object.fromEntries(texts));
   const versions = new Map(
     LANGUAGES.flatMap((language) => {
-      const version = languages.has(language) ? versionOf(language, texts, { manifest, job }) : null;
+      const version = languages.has(language) ? versionOf(language, texts, { manifest, job, travis }) : null;
       return version === null ? [] : [[language, version] as const];
     }),
   );
@@ -121,122 +117,6 @@ export function wantedTools(
     manager: languages.has('node') ? managerOf(paths, texts, manifest) : null,
   };
 }
-
-const VersionText = z.string().max(200).optional().catch(undefined);
-const Versions = z
-  .object({ node: VersionText, npm: VersionText, pnpm: VersionText, yarn: VersionText, bun: VersionText })
-  .catch({ node: undefined, npm: undefined, pnpm: undefined, yarn: undefined, bun: undefined });
-const NodeManifest = z.object({
-  packageManager: VersionText,
-  engines: Versions.optional(),
-  volta: Versions.optional(),
-});
-type NodeManifest = z.infer<typeof NodeManifest>;
-
-function manifestOf(text: string | undefined): NodeManifest {
-  try {
-    return NodeManifest.safeParse(JSON.parse(text ?? '')).data ?? {};
-  } catch {
-    // Not JSON: requires nothing.
-    return {};
-  }
-}
-
-type Texts = ReadonlyMap<string, string>;
-
-interface Hints {
-  readonly manifest: NodeManifest;
-  /** The CI job that runs the tests. */
-  readonly job: CiJob | null;
-}
-
-/** A pinned version first; the version used by CI is more reliable than the lowest supported one. */
-function versionOf(language: RuntimeLanguage, texts: Texts, { manifest, job }: Hints): WantedVersion | null {
-  const asked = ownFile(language, texts) ?? ofVersionManager(language, texts);
-  const tested = testedVersions(language, job);
-  switch (language) {
-    case 'node':
-      return asked ?? fromManifest('volta', manifest) ?? tested ?? fromManifest('engines', manifest);
-    case 'python':
-      return (
-        asked ??
-        tested ??
-        versionInFile(texts, 'pyproject.toml', /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m)
-      );
-    case 'rust':
-      return (
-        versionInFile(texts, 'rust-toolchain.toml', /^\s*channel\s*=\s*["']([\w.-]{1,60})["']/m) ??
-        versionInFile(texts, 'rust-toolchain', /^\s*(?:channel\s*=\s*["'])?([\w.-]{1,60})/m) ??
-        asked
-      );
-    case 'go': {
-      const line = versionInFile(texts, 'go.mod', /^go\s+([\d.]{1,20})/m);
-      return line === null ? asked : { ...line, range: `>=${line.range}` };
-    }
-    default:
-      return asked ?? tested;
-  }
-}
-
-const OWN_FILES: Partial<Record<RuntimeLanguage, readonly string[]>> = {
-  node: ['.nvmrc', '.node-version'],
-  python: ['.python-version'],
-  ruby: ['.ruby-version'],
-  java: ['.java-version'],
-};
-
-function ownFile(language: RuntimeLanguage, texts: Texts): WantedVersion | null {
-  for (const file of OWN_FILES[language] ?? []) {
-    const line = versionInFile(texts, file, /^[ \t]*(?!#)(\S[^\s#]{0,60})/m);
-    const range = line === null ? null : pinnedRange(language, line.range);
-    if (range !== null) return { range, file };
-  }
-  return null;
-}
-
-/** Names of languages in asdf and mise. */
-const PLUGINS: Readonly<Record<RuntimeLanguage, string>> = {
-  node: 'node(?:js)?',
-  python: 'python',
-  rust: 'rust',
-  go: 'go(?:lang)?',
-  java: 'java',
-  ruby: 'ruby',
-  php: 'php',
-  dotnet: 'dotnet(?:-core)?',
-};
-
-function ofVersionManager(language: RuntimeLanguage, texts: Texts): WantedVersion | null {
-  const name = PLUGINS[language];
-  const found =
-    versionInFile(texts, '.tool-versions', RegExp(`^\\s*${name}\\s+([^\\s#]{1,60})`, 'm')) ??
-    inMise(texts, 'mise.toml', name) ??
-    inMise(texts, '.mise.toml', name);
-  const range = found === null ? null : pinnedRange(language, found.range);
-  return found === null || range === null ? null : { range, file: found.file };
-}
-
-function inMise(texts: Texts, file: string, name: string): WantedVersion | null {
-  const tools = (texts.get(file) ?? '')
-    .split(/^\s*\[(?=[\w.]+\])/m)
-    .find((section) => section.startsWith('tools]'));
-  const value = RegExp(
-    `^\\s*["']?${name}["']?\\s*=\\s*(?:\\[\\s*|\\{\\s*version\\s*=\\s*)?["']([^"'\\n]{1,60})["']`,
-    'm',
-  );
-  return versionInFile(new Map([[file, tools ?? '']]), file, value);
-}
-
-function versionInFile(texts: Texts, file: string, pattern: RegExp): WantedVersion | null {
-  const range = pattern.exec(texts.get(file) ?? '')?.[1];
-  return range === undefined ? null : { range: range.trim(), file };
-}
-
-const fromManifest = (from: 'volta' | 'engines', manifest: NodeManifest): WantedVersion | null => {
-  const node = manifest[from]?.node;
-  if (node === undefined || !/\d/.test(node)) return null;
-  return { range: from === 'volta' ? `^${node}` : node, file: 'package.json' };
-};
 
 function managerOf(paths: readonly string[], texts: Texts, manifest: NodeManifest): WantedManager | null {
   const found = namedManager(manifest) ?? lockedManager(paths, texts);

@@ -18,6 +18,8 @@ const Phase = z
   )
   .catch([]);
 const Travis = z.object({ before_install: Phase, install: Phase, before_script: Phase, script: Phase });
+/** By the names of their keys there. */
+const TravisVersions = z.object({ node_js: Phase, python: Phase });
 
 /** Commands of Travis run at the top of the repository; its variables depend on the entry of the matrix. */
 const PLACE = {
@@ -31,8 +33,8 @@ const PLACE = {
 const OUTDATED = /\bsetup\.py\s+test\b|\bnosetests\b|^go get (?!.*\.\/)/;
 
 /**
- * The commands of .travis.yml as a CI job; null if it names no recognizable tests. Its versions and services are left
- * out: such files are mostly old, and newer versions work.
+ * The commands of .travis.yml as a CI job; null if it names no recognizable tests. Its services are left out: such files
+ * are mostly old.
  */
 export function travisJob(read: Readonly<Record<string, string>>): CiJob | null {
   const travis = Travis.safeParse(readPlainYaml(read[TRAVIS_FILE] ?? '')).data;
@@ -50,4 +52,14 @@ export function travisJob(read: Readonly<Record<string, string>>): CiJob | null 
     services: [],
     env: new Map(),
   };
+}
+
+/** The versions of Node and Python that .travis.yml tests with. */
+export function travisVersions(read: Readonly<Record<string, string>>): Pick<CiJob, 'file' | 'versions'> {
+  const found = TravisVersions.safeParse(readPlainYaml(read[TRAVIS_FILE] ?? '')).data;
+  const versions = new Map([
+    ['node', found?.node_js ?? []],
+    ['python', found?.python ?? []],
+  ]);
+  return { file: TRAVIS_FILE, versions };
 }

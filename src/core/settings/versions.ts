@@ -8,6 +8,8 @@ export interface WantedVersion {
   /** As in the file, or what it means: `^20.9 || >=22`, `20`, `1.75`; `stable` and `nightly` for Rust. */
   readonly range: string;
   readonly file: string;
+  /** The file names only versions that are no longer available; those of the range are nearest to them. */
+  readonly isNearest?: true;
 }
 
 /** Node's long-term releases, by their names in `.nvmrc`. */
@@ -46,21 +48,41 @@ export function pinnedRange(language: RuntimeLanguage, pin: string): string | nu
 /** Oldest versions that are still available and that Runoff's tools next to the tests support. Major and minor. */
 const OLDEST: Partial<Record<RuntimeLanguage, readonly [number, number]>> = { node: [18, 0], python: [3, 8] };
 
+type CiVersions = Pick<CiJob, 'file' | 'versions'>;
+
 /** Any version that CI tests with, except prereleases. */
-export function testedVersions(language: RuntimeLanguage, job: CiJob | null): WantedVersion | null {
-  const [major, minor] = OLDEST[language] ?? [0, 0];
-  const ranges = (job?.versions.get(language) ?? []).flatMap((version) => {
+export function testedVersions(language: RuntimeLanguage, ci: CiVersions | null): WantedVersion | null {
+  const ranges = listedRanges(language, ci).filter((range) => !isOld(language, range));
+  return ci === null || ranges.length === 0
+    ? null
+    : { range: [...new Set(ranges)].join(' || '), file: ci.file };
+}
+
+/** The available versions that come soon after the oldest ones: what old code most likely runs with. */
+const NEAREST: Partial<Record<RuntimeLanguage, string>> = { node: '18 || 20', python: '>=3.8 <3.12' };
+/** A name for the newest version of the day. */
+const OPEN = /^(?:node|stable|latest|current|lts.*|\*)$/i;
+
+/** What comes nearest to the versions that CI tests with, if all of these are too old to be available; else null. */
+export function nearestVersions(language: RuntimeLanguage, ci: CiVersions | null): WantedVersion | null {
+  const range = NEAREST[language];
+  const ranges = listedRanges(language, ci);
+  if (ci === null || range === undefined || ranges.length === 0) return null;
+  if (ci.versions.get(language)?.some((version) => OPEN.test(version))) return null;
+  return ranges.every((one) => isOld(language, one)) ? { range, file: ci.file, isNearest: true } : null;
+}
+
+const listedRanges = (language: RuntimeLanguage, ci: CiVersions | null): readonly string[] =>
+  (ci?.versions.get(language) ?? []).flatMap((version) => {
     if (/pypy|graalpy|nightly|dev|alpha|beta|rc/i.test(version)) return [];
     const range = pinnedRange(language, version.replace(/\.x$/, ''));
-    const found = range === null ? null : parseVersion(range);
-    if (range === null || found === null) return [];
-    return found[0] > major || (found[0] === major && (found[1] >= minor || !range.includes('.')))
-      ? [range]
-      : [];
+    return range === null || parseVersion(range) === null ? [] : [range];
   });
-  return job === null || ranges.length === 0
-    ? null
-    : { range: [...new Set(ranges)].join(' || '), file: job.file };
+
+function isOld(language: RuntimeLanguage, range: string): boolean {
+  const [major, minor] = OLDEST[language] ?? [0, 0];
+  const found = parseVersion(range) ?? [0, 0, 0];
+  return found[0] < major || (found[0] === major && found[1] < minor && range.includes('.'));
 }
 
 /** Major, minor, patch. Pre-release and build are ignored. */

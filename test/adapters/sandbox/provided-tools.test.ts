@@ -200,6 +200,29 @@ describe('toolchains for a repository', () => {
     ]);
   });
 
+  test('are for an old repository those nearest to what it was tested with, and others where these cannot be had', async () => {
+    const old = { ...manifest({}), '.travis.yml': 'language: node_js\nnode_js: [8, 10]\n' };
+    const ask: ToolchainsOptions['ask'] = async ([program]) => (program === 'node' ? 'v24.1.0' : null);
+    expect((await provide(old, { ask })).found).toEqual([{ name: 'Node 18.7.0', from: 'registry' }]);
+    const none: ToolchainsOptions['install'] = async (_, spec) => {
+      throw new Fault('AGENT_INSTALL_FAILED', `The package registry has no ${spec}.`);
+    };
+    // In a folder of its own: what was installed before is used again.
+    const other = join(dir, 'other');
+    mkdirSync(other);
+    expect(await provide(old, { ask, dir: other, install: none })).toEqual({
+      tools: { mounts: [], path: [] },
+      found: [{ name: 'Node 24.1.0', from: 'sandbox' }],
+      missing: [],
+    });
+    const python = { 'setup.py': '', '.travis.yml': 'language: python\npython: ["2.7", "3.6"]\n' };
+    const newer: ToolchainsOptions['ask'] = async ([program]) => (program === 'python3' ? '3.13.1' : null);
+    expect(await provide(python, { ask: newer })).toMatchObject({
+      found: [{ name: 'Python 3.13.1', from: 'sandbox' }],
+      missing: [],
+    });
+  });
+
   test('that were missing are looked for again, and an aborted search is no missing one', async () => {
     const toolchains = open();
     const wanted = wantedTools(['package.json'], new Map([['package.json', '{"engines":{"node":"99"}}']]));

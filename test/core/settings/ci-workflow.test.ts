@@ -187,6 +187,27 @@ ${run('npm test')}`,
     expect(versions().get('python')).toEqual({ range: '3.10', file: CI });
   });
 
+  test('where CI tests with old versions only, those nearest to them are wanted, unless the project needs newer ones', () => {
+    const old = (node: string, more: object = {}) =>
+      versions({
+        [CI]: read[CI].replace('[14, 18.x, 20]', node).replace('"3.10"', "'3.6'"),
+        'pyproject.toml': '',
+        ...more,
+      });
+    const nearest = { range: '18 || 20', file: CI, isNearest: true };
+    expect(old('[8, 10, 14.x]').get('node')).toEqual(nearest);
+    expect(old('[8]').get('python')).toEqual({ range: '>=3.8 <3.12', file: CI, isNearest: true });
+    expect(old('[8, latest]').get('node')).toEqual({ range: '>=14', file: 'package.json' });
+    const newer = JSON.stringify({ engines: { node: '>=22' } });
+    expect(old('[8]', { 'package.json': newer }).get('node')).toEqual({
+      range: '>=22',
+      file: 'package.json',
+    });
+    const travis = { [CI]: '', '.travis.yml': 'language: node_js\nnode_js:\n  - "12"\n  - "10"\n' };
+    expect(old('[8]', travis).get('node')).toEqual({ ...nearest, file: '.travis.yml' });
+    expect(old('[8]', { [CI]: '', '.travis.yml': 'node_js: [node, 10]' }).get('node')?.range).toBe('>=14');
+  });
+
   test('a pinned version counts more than CI', () => {
     expect(versions({ '.nvmrc': '22\n' }).get('node')).toEqual({ range: '22', file: '.nvmrc' });
   });

@@ -59,8 +59,14 @@ export function openToolchains(options: ToolchainsOptions): Toolchains {
     const findings: Finding[] = [];
     for (const [language, file] of wanted.languages) {
       const version = wanted.versions.get(language);
-      if (language === 'node') findings.push(...(await findNode(parts, wanted, version, signal)));
-      else findings.push(await findLanguage(parts, language, file, version));
+      const find = async (asked: WantedVersion | undefined): Promise<readonly Finding[]> =>
+        language === 'node'
+          ? findNode(parts, wanted, asked, signal)
+          : [await findLanguage(parts, language, file, asked)];
+      const found = await find(version);
+      // A version that nobody names may as well be another one: nothing is missing.
+      const isOther = version?.isNearest && found.some(({ missing = [] }) => missing.length > 0);
+      findings.push(...(isOther ? await find(undefined) : found));
     }
     for (const [program, file] of wanted.programs)
       findings.push(await findProgram(parts, wanted, program, file));

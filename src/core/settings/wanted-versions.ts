@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { CiJob } from './ci-workflow.ts';
+import type { travisVersions } from './travis.ts';
+import {
+  nearestVersions,
+  pinnedRange,
+  type RuntimeLanguage,
+  satisfies,
+  testedVersions,
+  type Version,
+  type WantedVersion,
+} from './versions.ts';
+
+const VersionText = z.string().max(200).optional().catch(undefined);
+const Versions = z
+  .object({ node: VersionText, npm: VersionText, pnpm: VersionText, yarn: VersionText, bun: VersionText })
+  .catch({ node: undefined, npm: undefined, pnpm: undefined, yarn: undefined, bun: undefined });
+const NodeManifest = z.object({
+  packageManager: VersionText,
+  engines: Versions.optional(),
+  volta: Versions.optional(),
+});
+export type NodeManifest = z.infer<typeof NodeManifest>;
+
+export function manifestOf(text: string | undefined): NodeManifest {
+  try {
+    return NodeManifest.safeParse(JSON.parse(text ?? '')).data ?? {};
+  } catch {
+    // Not JSON: requires nothing.
+    return {};
+  }
+}
+
+export type Texts = ReadonlyMap<string, string>;
+
+interface Hints {
+  readonly manifest: NodeManifest;
+  /** The CI job that runs the tests. */
+  readonly job: CiJob | null;
+  /** In .travis.yml. */
+  readonly travis: ReturnType<typeof travisVersions>;
+}
+
+/** A pinned version first; the version used by CI is more reliable than the lowest supported one. */
+export function versionOf(
+  language: RuntimeLanguage,
+  texts: Texts,
+  { manifest, job, travis }: Hints,
+): WantedVersion | null {
+  const asked = ownFile(language, texts) ?? ofVersionManager(language, texts);
+  const tested = testedVersions(language, job);
+  const nearest = nearestVersions(language, job) ?? nearestVersions(language, travis);
+  switch (language) {
+    case 'node': {
+      const engines = fromManifest('engines', manifest);
+      const named = asked ?? fromManifest('volta', manifest) ?? tested;
+      return named ?? (nearest && isSupported([20, 19, 0], engines) ? nearest : engines);
+    }
+    case 'python': {
+      const requires = /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m;
+      const supported = versionInFile(texts, 'pyproject.toml', requires);
+      return asked ?? tested ?? (nearest && isSupported([3, 11, 0], supported) ? nearest : supported);
+    }
+    case 'rust':
+      return (
+        versionInFile(texts, 'rust-toolchain.toml', /^\s*channel\s*=\s*["']([\w.-]{1,60})["']/m) ??
+        versionInFile(texts, 'rust-toolchain', /^\s*(?:channel\s*=\s*["'])?([\w.-]{1,60})/m) ??
+        asked
+      );
+    case 'go': {
+      const line = versionInFile(texts, 'go.mod', /^go\s+([\d.]{1,20})/m);
+      return line === null ? asked : { ...line, range: `>=${line.range}` };
+    }
+    default:
+      return asked ?? tested;
+  }
+}
+
+const isSupported = (version: Version, wanted: WantedVersion | null): boolean =>
+  wanted === null || satisfies(version, wanted.range);
+
+const OWN_FILES: Partial<Record<RuntimeLanguage, readonly string[]>> = {
+  node: ['.nvmrc', '.node-version'],
+  python: ['.python-version'],
+  ruby: ['.ruby-version'],
+  java: ['.java-version'],
+};
+
+function ownFile(language: RuntimeLanguage, texts: Texts): WantedVersion | null {
+  for (const file of OWN_FILES[language] ?? []) {
+    const line = versionInFile(texts, file, /^[ \t]*(?!#)(\S[^\s#]{0,60})/m);
+    const range = line === null ? null : pinnedRange(language, line.range);
+    if (range !== null) return { range, file };
+  }
+  return null;
+}
+
+/** Names of languages in asdf and mise. */
+const PLUGINS: Readonly<Record<RuntimeLanguage, string>> = {
+  node: 'node(?:js)?',
+  python: 'python',
+  rust: 'rust',
+  go: 'go(?:lang)?',
+  java: 'java',
+  ruby: 'ruby',
+  php: 'php',
+  dotnet: 'dotnet(?:-core)?',
+};
+
+function ofVersionManager(language: RuntimeLanguage, texts: Texts): WantedVersion | null {
+  const name = PLUGINS[language];
+  const found =
+    versionInFile(texts, '.tool-versions', RegExp(`^\\s*${name}\\s+([^\\s#]{1,60})`, 'm')) ??
+    inMise(texts, 'mise.toml', name) ??
+    inMise(texts, '.mise.toml', name);
+  const range = found === null ? null : pinnedRange(language, found.range);
+  return found === null || range === null ? null : { range, file: found.file };
+}
+
+function inMise(texts: Texts, file: string, name: string): WantedVersion | null {
+  const tools = (texts.get(file) ?? '')
+    .split(/^\s*\[(?=[\w.]+\])/m)
+    .find((section) => section.startsWith('tools]'));
+  const value = RegExp(
+    `^\\s*["']?${name}["']?\\s*=\\s*(?:\\[\\s*|\\{\\s*version\\s*=\\s*)?["']([^"'\\n]{1,60})["']`,
+    'm',
+  );
+  return versionInFile(new Map([[file, tools ?? '']]), file, value);
+}
+
+function versionInFile(texts: Texts, file: string, pattern: RegExp): WantedVersion | null {
+  const range = pattern.exec(texts.get(file) ?? '')?.[1];
+  return range === undefined ? null : { range: range.trim(), file };
+}
+
+const fromManifest = (from: 'volta' | 'engines', manifest: NodeManifest): WantedVersion | null => {
+  const node = manifest[from]?.node;
+  if (node === undefined || !/\d/.test(node)) return null;
+  return { range: from === 'volta' ? `^${node}` : node, file: 'package.json' };
+};
