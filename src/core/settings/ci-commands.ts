@@ -1,4 +1,4 @@
-import { chainParts, stepKind } from './command-kinds.ts';
+import { chainParts, programWords, stepKind } from './command-kinds.ts';
 
 /** The purpose of a command in a CI job, as far as its text shows. */
 export interface CiCommand {
@@ -116,6 +116,8 @@ function partOf(command: string): CiCommand['part'] | null {
   const kind = stepKind(command);
   if (kind === 'lint' || kind === 'types') return null;
   if (kind === 'tests' || namesTests(command)) return 'test';
+  // `nyc npm test`: what a program that measures coverage starts.
+  if (namesTests(programWords(command).join(' '))) return 'test';
   return BUILD.some((pattern) => pattern.test(command)) ? 'build' : null;
 }
 

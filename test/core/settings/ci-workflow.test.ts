@@ -196,6 +196,10 @@ ${run('npm test')}`,
       });
     const nearest = { range: '18 || 20', file: CI, isNearest: true };
     expect(old('[8, 10, 14.x]').get('node')).toEqual(nearest);
+    const covered = {
+      [CI]: read[CI].replace('[14, 18.x, 20]', '[8]').replace('npm test', 'nyc --include=src npm test'),
+    };
+    expect(old('[8]', covered).get('node')).toEqual(nearest);
     expect(old('[8]').get('python')).toEqual({ range: '>=3.8 <3.12', file: CI, isNearest: true });
     expect(old('[8, latest]').get('node')).toEqual({ range: '>=14', file: 'package.json' });
     const newer = JSON.stringify({ engines: { node: '>=22' } });
