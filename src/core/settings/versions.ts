@@ -52,7 +52,7 @@ type CiVersions = Pick<CiJob, 'file' | 'versions'>;
 
 /** Any version that CI tests with, except prereleases. */
 export function testedVersions(language: RuntimeLanguage, ci: CiVersions | null): WantedVersion | null {
-  const ranges = listedRanges(language, ci).filter((range) => !isOld(language, range));
+  const ranges = listedRanges(language, ci).filter((range) => !isTooOld(language, range));
   return ci === null || ranges.length === 0
     ? null
     : { range: [...new Set(ranges)].join(' || '), file: ci.file };
@@ -69,7 +69,7 @@ export function nearestVersions(language: RuntimeLanguage, ci: CiVersions | null
   const ranges = listedRanges(language, ci);
   if (ci === null || range === undefined || ranges.length === 0) return null;
   if (ci.versions.get(language)?.some((version) => OPEN.test(version))) return null;
-  return ranges.every((one) => isOld(language, one)) ? { range, file: ci.file, isNearest: true } : null;
+  return ranges.every((one) => isTooOld(language, one)) ? { range, file: ci.file, isNearest: true } : null;
 }
 
 const listedRanges = (language: RuntimeLanguage, ci: CiVersions | null): readonly string[] =>
@@ -79,7 +79,7 @@ const listedRanges = (language: RuntimeLanguage, ci: CiVersions | null): readonl
     return range === null || parseVersion(range) === null ? [] : [range];
   });
 
-function isOld(language: RuntimeLanguage, range: string): boolean {
+function isTooOld(language: RuntimeLanguage, range: string): boolean {
   const [major, minor] = OLDEST[language] ?? [0, 0];
   const found = parseVersion(range) ?? [0, 0, 0];
   return found[0] < major || (found[0] === major && found[1] < minor && range.includes('.'));
