@@ -100,7 +100,7 @@ async function sendForm(c: WebContext, choice: VisibleRepositories): Promise<Res
 <div class="actions"><form method="post" action="/new">${csrfField(c)}<input type="hidden" name="key" value="${key}">
 ${repositoryField(choice, repository)}
 <p><label>Number of the issue <input name="issue" inputmode="numeric" required maxlength="10" pattern="#?[0-9]+" value="${issue.slice(0, 10)}"></label></p>
-<fieldset><legend>Begin with</legend><ul>${Object.entries(STARTS).map(
+<fieldset><legend>Begin with</legend><ul class="choices">${Object.entries(STARTS).map(
     ([name, { label, says }]) =>
       html`<li><label><input type="radio" name="start" value="${name}"${name === 'run' ? raw(' checked') : ''}> ${label}</label> <span class="muted">${says}</span></li>`,
   )}</ul></fieldset>
@@ -112,7 +112,7 @@ const fullName = ({ owner, name }: RepositoryHandle): string => `${owner}/${name
 
 function repositoryField({ repositories, complete }: VisibleRepositories, value: string): Html {
   const known = repositories.map((one) => html`<option value="${fullName(one)}"></option>`);
-  return html`<p><label>Repository, as owner/name <input name="repository" required maxlength="200" list="writable" autocomplete="off" value="${value}"></label></p>
+  return html`<p><label>Repository, as owner/name <input name="repository" size="40" required maxlength="200" list="writable" autocomplete="off" value="${value}"></label></p>
 <datalist id="writable">${known}</datalist>
 ${repositories.length > 0 ? html`<p class="muted">You may write to ${shownText(repositories.slice(0, NAMED_ON_PAGE).map(fullName).join(', '))}${repositories.length > NAMED_ON_PAGE || !complete ? ', and perhaps others' : ''}.</p>` : html`<p class="muted">Runoff knows no repository with runs that you may write to.</p>`}`;
 }
