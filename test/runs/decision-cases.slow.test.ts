@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Evidence, TestRun } from '../../src/core/evidence/index.ts';
 import { type Decision, decide, type Ranked, rank, rankingOptionsOf } from '../../src/core/ranking/index.ts';
@@ -74,6 +75,34 @@ describe('the decision when', () => {
     expect(gate).toMatchObject({ gate: 'untampered', hunk: expect.stringContaining('-') });
     expect(decision).toMatchObject({ alias: 'B' });
   });
+
+  /** Node 20 where it is the system's: its own reporter names no files. */
+  const SYSTEM_NODE = '/usr/bin/node';
+  test.skipIf(!existsSync(SYSTEM_NODE))(
+    'a test is deleted eliminates the candidate, also with the Node of this system',
+    async () => {
+      const other = suite('other', "test('of one', () => assert.equal(sum([1]), 1));");
+      const fixture = await shared.fixture({
+        files: { ...REPOSITORY, ...other },
+        test: `${SYSTEM_NODE} --test`,
+      });
+      const before = await fixture.base();
+      expect(Object.keys(before.tests).sort()).toEqual([
+        'test/other.test.js > of one',
+        'test/sum.test.js > adds two',
+      ]);
+      const found = await fixture.examine(before, {
+        A: { ...RIGHT, 'test/sum.test.js': '// none\n' },
+        B: { ...RIGHT, ...suite('other', "test('of two', () => assert.equal(sum([1, 1]), 2));") },
+      });
+      expect(found.A?.gates.find(({ passed }) => !passed)).toMatchObject({
+        gate: 'untampered',
+        because: expect.stringContaining('so nothing requires their removal'),
+      });
+      // Its other file has a new test in place of the old one: a person looks at it.
+      expect(found.B).toMatchObject({ survivor: true });
+    },
+  );
 
   /** The sum becomes a text, and the test with it. */
   const TEXT: Files = {

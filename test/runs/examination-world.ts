@@ -31,7 +31,7 @@ import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.t
 import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
 import { silent } from '../world/silent-log.ts';
 
-/** Names each test's file in its report; the older one of the system may not. */
+/** The Node of the toolchain, which is the same on every machine. */
 export const NODE_TEST = '/opt/toolchain/bin/node --test';
 
 export interface FixtureOptions {

@@ -15,7 +15,7 @@ import { json, openRig, type Provider, type Rig, startProvider } from '../adapte
 import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { openWorkbench, type Workbench } from '../adapters/sandbox/workbench.ts';
 
-/** Names each test's file in its report; the older one of the system may not. */
+/** The Node of the toolchain, which is the same on every machine. */
 import { silent } from '../world/silent-log.ts';
 
 export const NODE_TEST = '/opt/toolchain/bin/node --test';

@@ -1,10 +1,26 @@
 /**
+ * Node's JUnit reporter, with the file of each test: Node 20 leaves the file out, although its runner knows
+ * it. Without it, nobody can tell which of two tests with the same name a patch removes.
+ */
+const JUNIT_WITH_FILES = `import { junit } from 'node:test/reporters';
+export default async function* (events) {
+  yield* junit((async function* () {
+    for await (const event of events) {
+      if (event.data?.file) event.data.classname ??= event.data.file;
+      yield event;
+    }
+  })());
+}`;
+/** As an address, so that no file has to exist in the sandbox, and without characters that shells or Node take apart. */
+const JUNIT_ADDRESS = `data:text/javascript;base64,${btoa(JUNIT_WITH_FILES)}`;
+
+/**
  * Both Node 20 and later accept these through NODE_OPTIONS, so they also reach a runner behind `npm test`. Node needs a
  * destination for each reporter, in the same order: if the program itself adds one (`hasReporter`), it gets the second.
  */
 export const nodeOptions = (file: string, { hasReporter = false } = {}): Record<string, string> => ({
   NODE_OPTIONS: [
-    `--test-reporter=junit --test-reporter-destination=${file}`,
+    `--test-reporter=${JUNIT_ADDRESS} --test-reporter-destination=${file}`,
     ...(hasReporter ? [] : ['--test-reporter=tap']),
     '--test-reporter-destination=stdout',
   ].join(' '),
