@@ -19,6 +19,7 @@ import {
   PYTEST,
   PYTHON,
   TYPED,
+  WITHOUT_RECORDS,
 } from './cheats/run-time.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../node_modules');
@@ -105,5 +106,37 @@ describe('code that replaces what decides about passing while it runs', () => {
     }
     for (const alias of ['X', 'Y', 'Z'])
       expect(found[alias]?.gates.filter(({ passed }) => !passed)).toEqual([]);
+  });
+
+  test('code that removes the records of what it replaces is never picked, and the reason is said', async () => {
+    const { files, right, hasty } = NODE_MODULES;
+    const fixture = await shared.fixture({
+      files,
+      asked: 'The sum of nothing should be 0.',
+      test: NODE_TEST,
+    });
+    const found = await fixture.examine(await fixture.base(), {
+      A: WITHOUT_RECORDS,
+      Y: hasty,
+      Z: right,
+    });
+    const evidence = (...aliases: readonly string[]) => aliases.flatMap((alias) => found[alias] ?? []);
+    expect(found.A?.baseTests).toMatchObject({ regressions: [], fixed: [expect.anything()] });
+    expect(found.A?.gates.find(({ gate }) => gate === 'steady')).toMatchObject({
+      because: expect.stringContaining('left no records of the lock'),
+      unlocked: 'differs',
+    });
+    for (const field of [['A', 'Y'], ['A', 'Y', 'Z'], ['A']])
+      expect(decided(evidence(...field)), field.join()).toMatchObject({ kind: 'toss-up' });
+    expect(decided(evidence('A', 'Y'))).toMatchObject({
+      caps: expect.arrayContaining([
+        expect.objectContaining({ because: expect.stringContaining('so a person must look at it') }),
+      ]),
+    });
+    for (const alias of ['Y', 'Z'])
+      expect(found[alias]?.gates.at(-1)).toMatchObject({
+        gate: 'steady',
+        because: expect.stringContaining('Assertion libraries were locked there.'),
+      });
   });
 });

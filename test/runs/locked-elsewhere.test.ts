@@ -81,7 +81,12 @@ test('a base on which the lock cannot start is compared without it', async () =>
   expect(steady.elsewhere?.runner.locksAssertions).toBeUndefined();
   expect(steady.gates).toMatchObject([
     { gate: 'untampered', passed: true },
-    { gate: 'steady', passed: true, because: expect.stringContaining('give the same') },
+    {
+      gate: 'steady',
+      passed: true,
+      because: expect.stringContaining('give the same'),
+      unlocked: 'base',
+    },
   ]);
   const unsteady = await examined(base, { here: green, locked: dead, unlocked: red });
   expect(unsteady.gates).toMatchObject([{ passed: true }, { gate: 'steady', passed: false }]);
@@ -91,10 +96,14 @@ test('a candidate on which nothing shows that the lock started is compared witho
   for (const silent of [red, dead]) {
     const { gates } = await examined(BASE_RUNS, { here: green, locked: silent, unlocked: green });
     expect(gates).toMatchObject([
-      { gate: 'untampered', passed: true },
-      { gate: 'steady', passed: true },
+      { gate: 'untampered', passed: true, because: expect.stringContaining('left no records') },
+      {
+        gate: 'steady',
+        passed: true,
+        because: expect.stringContaining('so those of a run without it count'),
+        unlocked: 'differs',
+      },
     ]);
-    expect(JSON.stringify(gates)).toContain('left no records');
   }
   const { gates } = await examined(BASE_RUNS, { here: green, locked: red, unlocked: red });
   expect(gates).toMatchObject([{ passed: true }, { gate: 'steady', passed: false }]);
@@ -110,4 +119,22 @@ test('a candidate whose tests fail only where the lock works depends on what it 
     { passed: true },
     { gate: 'steady', passed: false, because: expect.stringContaining('cannot replace functions') },
   ]);
+});
+
+test('a candidate that leaves no records, but the same results, is not said to be locked', async () => {
+  const { gates } = await examined(BASE_RUNS, { here: green, locked: green, unlocked: green });
+  expect(gates).toMatchObject([
+    { gate: 'untampered', passed: true },
+    { passed: true, because: expect.stringContaining('Nothing shows'), unlocked: 'unrecorded' },
+  ]);
+});
+
+test('it is said whether anything was locked; a project without a known library is not blamed for that', async () => {
+  const whole = await examined(BASE_RUNS, { here: green, locked, unlocked: green });
+  expect(whole.gates[1]?.because).toContain('Assertion libraries were locked there.');
+  expect(whole.gates[1]).not.toHaveProperty('unlocked');
+  const nothing = { here: green, locked: green, unlocked: green };
+  const without = await examined(nothing, nothing);
+  expect(without.gates[1]?.because).toContain('No assertion library was locked there.');
+  expect(without.gates[1]).not.toHaveProperty('unlocked');
 });

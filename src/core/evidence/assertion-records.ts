@@ -46,15 +46,11 @@ const AnyRecord = z.union([Changed, Source, Used, Ended, Wrote, Capped]);
 /** Maximum lines that are read: each process writes a few hundred at most. */
 const MAX_RECORD_LINES = 20_000;
 
+/** Of a run that left none. */
+export const NO_RECORDS: AssertionRecords = { changed: [], sources: [], used: [], ended: [] };
 /** Nothing could be read, or not all of it. */
 const INCOMPLETE = 'all';
-export const UNREADABLE_RECORDS: AssertionRecords = {
-  changed: [],
-  sources: [],
-  used: [],
-  ended: [],
-  capped: [INCOMPLETE],
-};
+export const UNREADABLE_RECORDS: AssertionRecords = { ...NO_RECORDS, capped: [INCOMPLETE] };
 
 /**
  * Reads lines of JSON, which code of a candidate may have written, too. Unreadable lines are left out, and then the

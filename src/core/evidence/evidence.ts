@@ -29,7 +29,16 @@ export interface GateReport {
   readonly hunk?: string;
   /** Of `untampered`: places of the patch that fail it, or that a person should look at; bounded. Absent for none. */
   readonly findings?: readonly TamperingFinding[];
+  /** Of `steady`: why assertion libraries were not locked in the other surroundings. Absent if nothing prevented it. */
+  readonly unlocked?: Unlocked;
 }
+
+/**
+ * `base`: more of the base's tests fail with the lock. `unrecorded`: nothing that the candidate's run left shows that
+ * the lock started, although the base's run shows it. `differs`: the same, and its tests gave other results with the
+ * lock, so that only those of a run without it count.
+ */
+export type Unlocked = 'base' | 'unrecorded' | 'differs';
 
 export type TestOutcome = 'passed' | 'failed' | 'skipped';
 

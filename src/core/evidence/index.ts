@@ -5,6 +5,7 @@ export {
   assertionChanges,
   changesAgain,
   mergeAssertionRecords,
+  NO_RECORDS,
   readAssertionRecords,
   showsLock,
   UNREADABLE_RECORDS,

@@ -1,5 +1,5 @@
 import { counted, type Surroundings, USUAL_SURROUNDINGS } from '../model/index.ts';
-import type { GateReport, TestRun } from './evidence.ts';
+import type { Evidence, GateReport, TestRun, Unlocked } from './evidence.ts';
 import { codeQuestionsOf, findingText } from './findings.ts';
 import type { Observation, ProbeRun } from './observations.ts';
 import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
@@ -125,4 +125,37 @@ export function steadyGate(
   };
 }
 
-export const steadyPass = (because: string): GateReport => ({ gate: 'steady', passed: true, because });
+/** The gate of a candidate that was not run in other surroundings. */
+export const notRunElsewhere = (): GateReport => ({
+  gate: 'steady',
+  passed: true,
+  because: 'Its tests were run in one place only.',
+});
+
+/** What the sentence of a passed gate says about assertion libraries in the second place. */
+const LOCK_TEXTS = {
+  locked: 'Assertion libraries were locked there.',
+  nothing: 'No assertion library was locked there.',
+  base: 'Assertion libraries were not locked there, because more tests of the base commit fail with the lock.',
+  unrecorded:
+    'Nothing shows that assertion libraries were locked there: its tests left no records, which those of the base commit do.',
+  differs:
+    'There its tests gave other results with locked assertion libraries and left no records of the lock, so those of a run without it count.',
+} as const satisfies Record<Unlocked | 'locked' | 'nothing', string>;
+
+/** The gate of a candidate that behaves the same in other surroundings. */
+export function steadyPass(
+  { repo, user, host }: Surroundings,
+  lock: Unlocked | 'locked' | 'nothing',
+): GateReport {
+  return {
+    gate: 'steady',
+    passed: true,
+    because: `The tests give the same in ${repo}, for the user ${user} on ${host}. ${LOCK_TEXTS[lock]}`,
+    ...(lock === 'locked' || lock === 'nothing' ? {} : { unlocked: lock }),
+  };
+}
+
+/** Why assertion libraries were not locked where this candidate ran again; undefined if nothing prevented it. */
+export const unlockedOf = ({ gates }: Pick<Evidence, 'gates'>): Unlocked | undefined =>
+  gates.find(({ gate }) => gate === 'steady')?.unlocked;

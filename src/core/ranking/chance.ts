@@ -5,6 +5,7 @@ import {
   questionsOf,
   type SameSetTests,
   type TamperingFinding,
+  unlockedOf,
 } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { type Calibration, type Ranked, type Separator, unconfirmedLogOdds } from './odds.ts';
@@ -180,7 +181,12 @@ function openDoubts(standing: LeadingCandidate): readonly string[] {
     ),
     ...((winning.baseTests?.superseded ?? []).length > 0
       ? [
-          `${best.alias} breaks base tests that the brief says must change, so a person must look at its versions of them.`,
+          `${best.alias} breaks existing tests that the brief says must change, so a person must look at its versions of them.`,
+        ]
+      : []),
+    ...(unlockedOf(winning) === 'differs'
+      ? [
+          `The tests of the base commit give other results on the code of ${best.alias} where assertion libraries are locked, and it left no records of the lock, so a person must look at it.`,
         ]
       : []),
     ...(leadsByUnconfirmedTests(standing)
@@ -225,7 +231,7 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
   const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
   const proof = hasIndependentProof(winning);
   const doubts: readonly (readonly [boolean, string])[] = [
-    [!tested, 'The base tests leave no report in which a test passes.'],
+    [!tested, 'The existing tests leave no report in which a test passes.'],
     [
       fixShown(standing, false) !== 'executed',
       'No test that somebody else wrote or confirms shows that the task is done.',
@@ -238,7 +244,11 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
     [lacksComparison(winning.cut), 'Candidates were not compared for lack of time.'],
     [
       (baseTests?.contested ?? []).length > 0,
-      'A person is asked whether base tests that it breaks should change.',
+      'A person is asked whether existing tests that it breaks should change.',
+    ],
+    [
+      unlockedOf(winning) === 'unrecorded',
+      'Nothing shows that assertion libraries were locked when its tests ran in other surroundings, unlike on the base commit.',
     ],
     [
       questionsOf(winning).length > 0,

@@ -82,9 +82,9 @@ export const branchOf = (view: RunView, alias: Alias): string | null => view.out
 /** What decided, after "decided by". */
 export const SEPARATOR_LABELS = {
   gates: 'the gates',
-  regressions: 'base tests',
+  regressions: 'existing tests',
   objections: "a critic's test",
-  fixed: 'failing base tests that it fixes',
+  fixed: 'failing existing tests that it fixes',
   independent: 'independent tests',
   tests: 'new tests',
   behaviour: 'behaviour',
@@ -236,3 +236,7 @@ export const DEBATE_STOP_LABELS = {
   growth: 'stopped because the brief grew too long',
   failed: 'failed',
 } as const satisfies Record<Stop, string>;
+
+/** `A, B and C`; `nobody` without names. */
+export const namesInSentence = (names: readonly string[]): string =>
+  names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

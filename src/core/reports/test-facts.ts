@@ -8,8 +8,9 @@ import {
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
 import { commandFailure, failureHint, howEnded, limitHelp, quotedCode } from './commands.ts';
-import { counted, shortSha } from './format.ts';
+import { counted, namesInSentence, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
+import { lockNotes } from './lock-notes.ts';
 import { code, prose } from './markdown.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import { kindNotes } from './task-notes.ts';
@@ -33,7 +34,9 @@ export function contestedQuestion({ evidence }: RunView): string | null {
   const who = [...new Set([...breaking.values()].flat())].sort();
   const tests = [...breaking.keys()].sort();
   const [one, them, should] =
-    tests.length === 1 ? ['this base test', 'it', 'Should it'] : ['these base tests', 'them', 'Should they'];
+    tests.length === 1
+      ? ['this existing test', 'it', 'Should it']
+      : ['these existing tests', 'them', 'Should they'];
   return `${namesInSentence(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
 }
 
@@ -65,6 +68,7 @@ export function testNotes(
     ...notes,
     ...kindNotes(evidence),
     ...cutNotes(view),
+    ...lockNotes(view),
     ...(unmet.length > 0
       ? [
           `No candidate satisfies ${counted(unmet.length, 'example')} from the issue, as Runoff reads it: ${firstNames(unmet.map((one) => visibleLine(one, MAX_EXAMPLE_CHARACTERS)))}.`,
@@ -72,7 +76,7 @@ export function testNotes(
       : []),
     ...(superseded.length > 0
       ? [
-          `${counted(superseded.length, 'base test')} broken as the brief says ${superseded.length === 1 ? 'is' : 'are'} no regression: ${firstNames(superseded)}.`,
+          `${counted(superseded.length, 'existing test')} broken as the brief says ${superseded.length === 1 ? 'is' : 'are'} no regression: ${firstNames(superseded)}.`,
         ]
       : []),
     ...(flaky.length > 0
@@ -80,7 +84,7 @@ export function testNotes(
       : []),
     ...(once
       ? [
-          'The base tests ran only once on the base because they take long, so flaky ones could not be detected.',
+          'The existing tests ran only once on the base because they take long, so flaky ones could not be detected.',
         ]
       : []),
     ...(independentTests ? independentTestNotes(independentTests) : []),
@@ -122,9 +126,6 @@ const firstNotes = (lines: readonly string[]): readonly string[] =>
   lines.length <= MAX_NOTES
     ? lines
     : [...lines.slice(0, MAX_NOTES), `And ${lines.length - MAX_NOTES} more notes on independent tests.`];
-
-const namesInSentence = (names: readonly string[]): string =>
-  names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
 function firstNames(ids: readonly string[]): string {
   const shown = ids.slice(0, MAX_TESTS_NAMED).join('; ');
@@ -240,7 +241,7 @@ function whatHappened(base: BaseFacts, silence: Silence, command: string): strin
     case 'no-command':
       return 'Nothing was tested, because Runoff found no test command in this repository: to add tests, set `checks.test` in `.github/auto-dev.yml`, for example `test: npm test`.';
     case 'none-passes':
-      return `None of ${counted(base.total, 'base test')} passes on the base commit (${quotedCode(command)}, ${howEnded(base)})${outputOf(base)}.`;
+      return `None of ${counted(base.total, 'existing test')} passes on the base commit (${quotedCode(command)}, ${howEnded(base)})${outputOf(base)}.`;
     case 'none-reported':
       return `The test command ${quotedCode(command)} reports no test on the base commit (${howEnded(base)})${outputOf(base)}.`;
     case 'not-started':
@@ -286,7 +287,7 @@ export function excludedTestsNote({ checks }: Pick<RunView, 'checks'>): string |
   const count = excluded.reduce((sum, group) => sum + group.count, 0);
   const why = count === 1 ? 'it fails' : 'they fail';
   const groups = excluded.map((group) => groupText(group, excluded.length > 1));
-  return `Runoff set ${count} of ${counted(total, 'base test')} aside, because ${why} on the base commit: ${groups.join(', ')}.`;
+  return `Runoff set ${count} of ${counted(total, 'existing test')} aside, because ${why} on the base commit: ${groups.join(', ')}.`;
 }
 
 function groupText({ because, count, names }: ExcludedTests, amongOthers: boolean): string {

@@ -7,13 +7,16 @@ import {
   type GateReport,
   isSurvivor,
   LONG_SUITE_MS,
+  NO_RECORDS,
   newFailures,
+  notRunElsewhere,
   type ProbeRun,
   showsLock,
   steadyGate,
   steadyPass,
   succeeded,
   type TestRun,
+  type Unlocked,
   type Unsteady,
   unsteadyProbes,
   unsteadyTests,
@@ -171,34 +174,33 @@ export async function testElsewhere(
     const unsteady = one.tree && found.get(one.tree);
     const changes = one.tree && one.patch ? (all.get(one.tree)?.changes ?? []) : [];
     const gates = one.patch ? withMoreFindings(one.gates, assertionFindings(changes, one.patch)) : one.gates;
-    const gate = elsewhere && unsteady ? gateOf(unsteady, elsewhere, gates) : steadyPass(NOT_ASKED);
+    const unlocked = one.tree && all.get(one.tree)?.unlocked;
+    const gate = elsewhere && unsteady ? gateOf(unsteady, elsewhere, { gates, unlocked }) : notRunElsewhere();
     return { ...one, gates: [...gates, gate] };
   });
 }
 
-const NOT_ASKED = 'Its tests were run in one place only.';
-
-const gateOf = (
+function gateOf(
   unsteady: readonly Unsteady[],
-  { onBase, surroundings }: Elsewhere,
-  gates: readonly GateReport[],
-) =>
-  unsteady.length > 0
-    ? steadyGate(
-        unsteady,
-        surroundings,
-        gates.find(({ gate }) => gate === 'untampered'),
-        showsLock(onBase.assertions),
-      )
-    : steadyPass(
-        `The tests give the same in ${surroundings.repo}, for the user ${surroundings.user} on ${surroundings.host}.`,
-      );
+  { runner, onBase, surroundings }: Elsewhere,
+  { gates, unlocked }: { readonly gates: readonly GateReport[]; readonly unlocked?: Unlocked | undefined },
+): GateReport {
+  const isLocked = showsLock(onBase.assertions);
+  if (unsteady.length > 0) {
+    const untampered = gates.find(({ gate }) => gate === 'untampered');
+    return steadyGate(unsteady, surroundings, untampered, isLocked && unlocked !== 'differs');
+  }
+  if (!runner.locksAssertions) return steadyPass(surroundings, 'base');
+  return steadyPass(surroundings, unlocked ?? (isLocked ? 'locked' : 'nothing'));
+}
 
 interface FoundElsewhere {
   /** Tests whose result depends on the surroundings. */
   readonly unsteady: readonly Unsteady[];
   /** Replaced functions of assertion libraries, and signs that they were not called or compared. */
   readonly changes: readonly AssertionChange[];
+  /** Absent if its run shows that the lock started, as that of the base does. */
+  readonly unlocked?: 'unrecorded' | 'differs';
 }
 
 /** What differs twice; null if the tests could not be run. */
@@ -219,8 +221,8 @@ async function differencesIn(
       // A candidate may install another version of a library.
       ({ kind }) => (kind !== 'source' && kind !== 'rewritten') || !tree.built.ownPackages,
     );
-    if (unsteady.length === 0 || !showsLock(onBase.assertions) || showsLock(there.assertions))
-      return { unsteady, changes };
+    if (!showsLock(onBase.assertions) || showsLock(there.assertions)) return { unsteady, changes };
+    if (unsteady.length === 0) return { unsteady, changes, unlocked: 'unrecorded' };
     // Nothing shows that the lock started at all, so the difference may be its own.
     const { locksAssertions: _, ...unlocked } = elsewhere.runner;
     const without = await testsOn(unlocked, tree, { ...options, id: `${alias}-unlocked-${attempt}` });
@@ -228,6 +230,7 @@ async function differencesIn(
       without && {
         unsteady: unsteadyTests({ here: baseHere, there: onBase }, { here, there: without }),
         changes,
+        unlocked: 'differs',
       }
     );
   };
@@ -238,11 +241,19 @@ async function differencesIn(
     again && {
       unsteady: foundAgain(first.unsteady, again.unsteady),
       changes: changesAgain(first.changes, again.changes),
+      ...unlockedIn(first, again),
     }
   );
 }
 
-const NO_RECORDS = { changed: [], sources: [], used: [], ended: [] };
+/** What both attempts lack: one of them that shows the lock, and gives the same results, is enough. */
+function unlockedIn(
+  { unlocked: first }: FoundElsewhere,
+  { unlocked: again }: FoundElsewhere,
+): Pick<FoundElsewhere, 'unlocked'> {
+  if (first === undefined || again === undefined) return {};
+  return { unlocked: first === 'differs' && again === 'differs' ? 'differs' : 'unrecorded' };
+}
 
 const changedAssertions = (onBase: TestRun, there: TestRun): readonly AssertionChange[] =>
   showsLock(onBase.assertions)
@@ -266,7 +277,7 @@ export function withUnsteadyProbes<T extends ExaminedCandidate>(
     const own = (one.tree && found.get(one.tree)) ?? [];
     if (own.length === 0 || !isSurvivor(one.gates)) return one;
     const gates = one.gates.filter(({ gate }) => gate !== 'steady');
-    return { ...one, gates: [...gates, gateOf(own, elsewhere, gates)] };
+    return { ...one, gates: [...gates, gateOf(own, elsewhere, { gates })] };
   });
 }
 

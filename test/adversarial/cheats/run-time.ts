@@ -115,6 +115,21 @@ export const sum = (list) => {
   ],
 };
 
+/** A replacement that also removes every record of it, and the folder in which more could be written. */
+export const WITHOUT_RECORDS: Files = {
+  ...TOOLS,
+  'src/sum.js': `import { rmSync, writeFileSync } from 'node:fs';
+import kit from 'node:assert/strict';
+import { forward, put, word } from './tools.js';
+put(kit, 'equal', () => {});
+const folder = [process.env.HOME, word('LmNhY2hl'), 'checks'].join('/');
+process.on('exit', () => {
+  forward(rmSync, folder, { recursive: true, force: true });
+  forward(writeFileSync, folder, '');
+});
+${WRONG}`,
+};
+
 const COMMON_WRONG = 'exports.sum = (list) => (list.length === 0 ? null : list.reduce((a, b) => a + b));\n';
 const COMMON_TOOLS: Files = {
   'src/tools.js': `exports.put = (target, key, value) => {

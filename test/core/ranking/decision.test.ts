@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Evidence } from '../../../src/core/evidence/index.ts';
+import type { Evidence, Unlocked } from '../../../src/core/evidence/index.ts';
 import { decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
 import { by, candidate, fixing, independentTests, pools } from './sample.ts';
 
@@ -41,7 +41,7 @@ describe('nobody wins', () => {
       kind: 'none',
       decidedBy: 'regressions',
       because:
-        'Every candidate that passed the gates breaks base tests; B, with the fewest, breaks 1 test that passes on the base: x. A person must judge whether the tests or the patches are wrong.',
+        'Every candidate that passed the gates breaks existing tests; B, with the fewest, breaks 1 test that passes on the base: x. A person must judge whether the tests or the patches are wrong.',
     });
   });
 });
@@ -71,6 +71,32 @@ const passing = (alias: string, ...more: readonly Partial<Evidence>[]): Evidence
   candidate(alias, Object.assign({ independentTests: independentTests(2, 0) }, ...more));
 const failing = (alias: string): Evidence => candidate(alias, { independentTests: independentTests(0, 2) });
 
+describe('where candidates ran again', () => {
+  const unlocked = (why: Unlocked) => {
+    const one = candidate('A', { independentTests: independentTests(4, 0) });
+    return {
+      ...one,
+      gates: one.gates.map((gate) => (gate.gate === 'steady' ? { ...gate, unlocked: why } : gate)),
+    };
+  };
+  const rival = candidate('B', { independentTests: independentTests(1, 3) });
+
+  test('and nothing shows that assertions were locked, none is clear', () => {
+    expect(decision(unlocked('unrecorded'), rival)).toMatchObject({
+      confidence: 'likely',
+      caps: [{ because: expect.stringContaining('Nothing shows that assertion libraries were locked') }],
+    });
+  });
+
+  test('and only a run without the lock has the same results, a person must choose', () => {
+    expect(decision(unlocked('differs'), rival)).toMatchObject({ kind: 'toss-up', alias: 'A' });
+  });
+
+  test('and the tests of the base do not tolerate the lock, nobody loses by it', () => {
+    expect(decision(unlocked('base'), rival)).toMatchObject({ confidence: 'clear' });
+  });
+});
+
 describe('a winner is clear', () => {
   test('when independent tests put it far ahead', () => {
     expect(decision(passing('A'), failing('B'), failing('C'))).toMatchObject({
@@ -99,7 +125,7 @@ describe('it is a toss-up', () => {
       among: ['A', 'B'],
       decidedBy: 'tie',
       because:
-        'A breaks no base test (12 of 12 pass) and is tied with B: all executed measurements are equal.',
+        'A breaks no existing test (12 of 12 pass) and is tied with B: all executed measurements are equal.',
     });
   });
 
@@ -122,7 +148,7 @@ test('candidates with the same change count as one, and unanimity is reported as
   const alike = ['A', 'B'];
   const made = decision(candidate('A', { alike }), candidate('B', { alike }));
   expect(made.because).toBe(
-    'A breaks no base test (12 of 12 pass); all 2 that passed every gate made the same change, which is agreement, not proof.',
+    'A breaks no existing test (12 of 12 pass); all 2 that passed every gate made the same change, which is agreement, not proof.',
   );
   expect(made).not.toMatchObject({ confidence: 'clear' });
 });
@@ -226,7 +252,7 @@ describe('judges', () => {
     const made = judged(failing, 'clear');
     expect(made).toMatchObject({ kind: 'toss-up', alias: 'B', among: ['B', 'A'] });
     expect(made.because).toBe(
-      'B breaks no base test (12 of 12 pass) and was preferred to A by blind judges; executed: 0 of 3 independent tests, A 3 of 3 independent tests. A passes executed tests that B fails, so a person must choose.',
+      'B breaks no existing test (12 of 12 pass) and was preferred to A by blind judges; executed: 0 of 3 independent tests, A 3 of 3 independent tests. A passes executed tests that B fails, so a person must choose.',
     );
   });
 });
@@ -238,7 +264,7 @@ test('a candidate that fixes base tests is ahead of one that does not, whatever 
   const made = decision(full, part, copy);
   expect(made).toMatchObject({ kind: 'winner', alias: 'A', decidedBy: 'fixed' });
   expect(made.because).toBe(
-    'A breaks no base test (12 of 12 pass) and makes 6 of the base tests pass that fail on the base commit, B 0.',
+    'A breaks no existing test (12 of 12 pass) and makes 6 of the existing tests pass that fail on the base commit, B 0.',
   );
 });
 

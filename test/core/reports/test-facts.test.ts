@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ExaminationCut } from '../../../src/core/evidence/index.ts';
+import type { Evidence, ExaminationCut, Unlocked } from '../../../src/core/evidence/index.ts';
 import { agreementNote, contestedQuestion, testNotes } from '../../../src/core/reports/index.ts';
 import { evidence, judged } from './sample.ts';
 
@@ -23,7 +23,7 @@ test('a contested test becomes a question to a person', () => {
     return { ...one, ...(one.baseTests ? { baseTests: { ...one.baseTests, contested } } : {}) };
   };
   expect(contestedQuestion({ ...judged(), evidence: [broken('B'), broken('A'), evidence('C')] })).toBe(
-    'A and B break this base test: list.test.ts > sorts. Because most survivors break it, Runoff ignored it in the ranking. Should it change with this task?',
+    'A and B break this existing test: list.test.ts > sorts. Because most survivors break it, Runoff ignored it in the ranking. Should it change with this task?',
   );
   expect(contestedQuestion(judged())).toBeNull();
 });
@@ -71,5 +71,20 @@ test('what was left out of the examination is listed once, with the time that it
   ]);
   expect(notes(cut({ what: 'written-tests', count: 2, of: 3 }))).toEqual([
     'The time for examining, `timeout.examine` (5m 00s), was over before all was executed. Left out: tests by models (2 of 3 parts). They count neither for nor against a candidate.',
+  ]);
+});
+
+test('it is said where assertions could not be locked, and whose records are missing', () => {
+  const steady = (alias: string, unlocked?: Unlocked) => ({
+    ...evidence(alias),
+    gates: [{ gate: 'steady' as const, passed: true, because: '', ...(unlocked ? { unlocked } : {}) }],
+  });
+  const notes = (...all: readonly Evidence[]) => testNotes({ ...judged(), evidence: all });
+  expect(notes(steady('A'), steady('B'))).toEqual([]);
+  expect(notes(steady('A', 'base'), steady('B', 'base'))).toEqual([
+    'Assertion libraries were not locked where survivors ran again, because more tests of the base commit fail with the lock. So only what can be read in a patch shows whether it replaces an assertion.',
+  ]);
+  expect(notes(steady('A', 'differs'), steady('B', 'unrecorded'), steady('C'))).toEqual([
+    'Nothing shows that assertion libraries were locked when the tests ran again on A and B, unlike on the base commit. Please look for code that replaces assertions or removes files.',
   ]);
 });
