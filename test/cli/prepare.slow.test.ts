@@ -64,7 +64,7 @@ describe('runoff prepare', () => {
       /^Set-up {3}none\nBuild {4}none\nTypes {4}none\nTests {4}npm test {2}\(detected from package\.json\)$/m,
     );
     expect(stdout).toContain('1 test passed, 1 failed');
-    expect(stdout).toContain('1 of 2 base tests aside');
+    expect(stdout).toContain('1 of 2 existing tests aside');
   });
 
   test('writes the commands to a settings file once, and keeps what set-up installed', () => {

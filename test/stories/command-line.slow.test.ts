@@ -49,7 +49,7 @@ test('runoff run without a survivor ends with exit code 3 and a table of reasons
     const models = 'anthropic/scripted-mole,anthropic/scripted-idle';
     const ended = await me.runoff('run', PROMPT, '--models', models, '-n', '2');
     expect(ended.code).toBe(3);
-    expect(ended.out).toMatch(/breaks 2 base tests/);
+    expect(ended.out).toMatch(/breaks 2 existing tests/);
     expect(ended.out).toMatch(/1 test was removed/);
     expect(ended.err).toMatch(/running the coders/);
   }));

@@ -92,12 +92,12 @@ const firstSourceLine = (text: string): string => text.trim().split('\n', 1)[0]?
 /** The first line of a function without a name, as `() => {`. */
 const OPENING = /^(?:async\b\s*)?(?:function\b\s*\*?)?\s*\(?[\w$,.\s]*\)?\s*(?:=>)?\s*\{$/;
 /** Sources of functions that say nothing about where they come from. */
-const isTelling = (line: string): boolean =>
+const isDistinctive = (line: string): boolean =>
   line.length > 3 && !line.includes('[native code]') && !OPENING.test(line);
 
 function byText(file: PatchFile, name: string | null, source: string): FoundLines | null {
   const line = firstSourceLine(source);
-  const own = isTelling(line) ? addedLine(file, (_, text) => text.includes(line)) : null;
+  const own = isDistinctive(line) ? addedLine(file, (_, text) => text.includes(line)) : null;
   if (own || name === null) return own;
   const word = functionName(name);
   return addedLine(file, (_, text) => text.includes(word));

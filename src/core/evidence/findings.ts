@@ -194,7 +194,7 @@ export function confirmedByOthers(evidence: readonly Evidence[]): readonly Evide
         ? {
             ...finding,
             severity: 'gate',
-            settled: `${finding.settled ?? ''} ${other} breaks no base test and passes more tests of the task, so they need not change.`,
+            settled: `${finding.settled ?? ''} ${other} breaks no existing test and passes more tests of the task, so they need not change.`,
           }
         : finding,
     );

@@ -46,10 +46,10 @@ interface Column {
 export function sameSetTests(evidence: readonly Evidence[]): ReadonlyMap<Alias, SameSetTests> {
   const classes = changeClasses(evidence.filter(({ survivor }) => survivor));
   const columns = classes.flatMap((author) => columnsOf(author, classes));
-  const telling = columns.filter(({ results }) => [...results.values()].includes('f'));
+  const distinguishing = columns.filter(({ results }) => [...results.values()].includes('f'));
   return new Map(
     classes.flatMap((own) => {
-      const answers = answersOf(own, classes, columns, telling);
+      const answers = answersOf(own, classes, columns, distinguishing);
       return own.map(({ alias }) => [alias, answers] as const);
     }),
   );
@@ -139,11 +139,11 @@ function answersOf(
   own: ChangeClass,
   classes: readonly ChangeClass[],
   columns: readonly Column[],
-  telling: readonly Column[],
+  distinguishing: readonly Column[],
 ): SameSetTests {
   const passes = ({ results }: Column) => results.get(own) === 'p';
-  const confirmed = telling.filter((one) => one.confirmed);
-  const unconfirmed = telling.filter((one) => !one.confirmed);
+  const confirmed = distinguishing.filter((one) => one.confirmed);
+  const unconfirmed = distinguishing.filter((one) => !one.confirmed);
   const sharesOf = (all: readonly Column[]) =>
     classes.flatMap((author) => {
       const those = all.filter((one) => one.author === author);
@@ -159,6 +159,6 @@ function answersOf(
     unconfirmed: count(unconfirmed),
     unconfirmedShares: sharesOf(unconfirmed),
     ownConfirmed: columns.some((one) => one.author === own && one.confirmed),
-    disputed: telling.filter((one) => one.author !== own && !passes(one)).length,
+    disputed: distinguishing.filter((one) => one.author !== own && !passes(one)).length,
   };
 }

@@ -34,11 +34,11 @@ const NO_TESTS: AuthorTests = { proven: [], guards: [] };
  */
 export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly string[] = []): AuthorTests {
   if (own.source !== 'report') return NO_TESTS;
-  const unsteady = new Set(flaky);
+  const isFlaky = new Set(flaky);
   const there = onBase.kind === 'ran' ? onBase.run : null;
   const old = (id: string) => (before ? outcomeIn(before, id) : undefined);
   const passes = uniqueSorted(Object.keys(own.tests)).filter(
-    (id) => outcomeIn(own, id) === 'passed' && !unsteady.has(id) && !isExitCode(id),
+    (id) => outcomeIn(own, id) === 'passed' && !isFlaky.has(id) && !isExitCode(id),
   );
   const onBoth = (id: string) => there !== null && outcomeIn(there, id) === 'passed';
   return {

@@ -123,15 +123,15 @@ export const fitsRepeatBudget = (run: Pick<TestRun, 'ms'>, times: number): boole
  */
 export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   const first = runs[0];
-  if (!first) throw new RangeError('steady needs at least one run.');
+  if (!first) throw new RangeError('mergeBaseRuns needs at least one run.');
   if (runs.length === 1) return first;
   const reported = runs.filter((run) => run.source === 'report');
   if (reported.length === 0) return mergeExitCodes(first, runs);
   const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
   const flaky = ids.filter((id) => new Set(reported.map((run) => outcomeIn(run, id))).size > 1);
-  const unsteady = new Set(flaky);
+  const isFlaky = new Set(flaky);
   const calm = reported.find(succeeded) ?? (reported[0] as TestRun);
-  const tests = Object.entries(calm.tests).filter(([id]) => !unsteady.has(id));
+  const tests = Object.entries(calm.tests).filter(([id]) => !isFlaky.has(id));
   return {
     ...calm,
     tests: Object.fromEntries(tests),
@@ -146,9 +146,9 @@ function mergeExitCodes(first: TestRun, runs: readonly TestRun[]): TestRun {
     good.length * 2 > runs.length ? (good[0] as TestRun) : (runs.find((run) => !succeeded(run)) ?? first);
   const agree = good.length === 0 || good.length === runs.length;
   const steps = uniqueSorted(runs.flatMap((run) => Object.keys(run.tests)));
-  const unsteady = steps.filter((id) => new Set(runs.map((run) => outcomeIn(run, id))).size > 1);
-  const flaky = [...(agree ? [] : [EXIT_CODE]), ...unsteady];
-  return { ...withoutTests(most, unsteady), runs: runs.length, ...(flaky.length > 0 ? { flaky } : {}) };
+  const flakySteps = steps.filter((id) => new Set(runs.map((run) => outcomeIn(run, id))).size > 1);
+  const flaky = [...(agree ? [] : [EXIT_CODE]), ...flakySteps];
+  return { ...withoutTests(most, flakySteps), runs: runs.length, ...(flaky.length > 0 ? { flaky } : {}) };
 }
 
 /**

@@ -6,7 +6,7 @@ import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
 
 /**
  * A test's result on one tree: `p` passed, `f` failed, `s` skipped, `m` not reported although the base reports it, `n`
- * needs a name that only its author has, `u` unsteady on the base and set aside, `-` not run.
+ * needs a name that only its author has, `u` flaky on the base and set aside, `-` not run.
  */
 export type TestMark = 'p' | 'f' | 's' | 'm' | 'n' | 'u' | '-';
 
@@ -109,10 +109,10 @@ function baseSuite(onBase: TestRun, candidates: readonly CandidateTestRun[]): Ma
   const runs = candidates.map(({ run }) => (run && run.source !== 'none' ? run : null));
   const trees = [onBase, ...runs];
   const byExitCode = trees.some((run) => run !== null && run.source === 'exit-code');
-  const unsteady = new Set(onBase.flaky ?? []);
+  const flaky = new Set(onBase.flaky ?? []);
   const ids = uniqueSorted([
     ...trees.flatMap((run) => (run ? Object.keys(run.tests) : [])),
-    ...unsteady,
+    ...flaky,
     ...(byExitCode ? [EXIT_CODE] : []),
   ]);
   const markOn = (run: TestRun | null, id: string): TestMark => {
@@ -124,7 +124,7 @@ function baseSuite(onBase: TestRun, candidates: readonly CandidateTestRun[]): Ma
   };
   const tests = ids.map((id) => ({
     id: id.slice(0, MAX_KEPT_ID_CHARS),
-    marks: [unsteady.has(id) ? 'u' : markOn(onBase, id), ...runs.map((run) => markOn(run, id))].join(''),
+    marks: [flaky.has(id) ? 'u' : markOn(onBase, id), ...runs.map((run) => markOn(run, id))].join(''),
   }));
   const outputs = new Map(
     [['base', onBase] as const, ...candidates.map(({ alias }, at) => [alias, runs[at] ?? null] as const)]
@@ -159,10 +159,10 @@ function peerSuite(
 /** If there are too many tests, those that tell candidates apart are kept. */
 function firstTests(tests: TestSuite['tests']): Pick<TestSuite, 'tests' | 'more'> {
   if (tests.length <= MAX_TESTS) return { tests, more: 0 };
-  const telling = tests.filter(({ marks }) => tellsApart(marks)).slice(0, MAX_TESTS);
+  const distinguishing = tests.filter(({ marks }) => tellsApart(marks)).slice(0, MAX_TESTS);
   const kept = new Set([
-    ...telling,
-    ...tests.filter(({ marks }) => !tellsApart(marks)).slice(0, MAX_TESTS - telling.length),
+    ...distinguishing,
+    ...tests.filter(({ marks }) => !tellsApart(marks)).slice(0, MAX_TESTS - distinguishing.length),
   ]);
   return { tests: tests.filter((test) => kept.has(test)), more: tests.length - kept.size };
 }

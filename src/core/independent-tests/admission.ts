@@ -171,7 +171,7 @@ const lastMessage = (trials: readonly Trial[]): string | undefined =>
 type CaseResult = Pick<IndependentTestVote, 'status' | 'because' | 'passedBy' | 'failedBy'>;
 
 /** The behaviour of a case on one tree, over all its runs there. */
-type CaseBehaviour = 'passes' | 'fails' | 'unsteady' | 'unknown';
+type CaseBehaviour = 'passes' | 'fails' | 'flaky' | 'unknown';
 
 /** Judges one case of a test by its results on all trees. One run is enough to reject or suspect it. */
 function caseResult(
@@ -185,10 +185,10 @@ function caseResult(
   const tried = Object.entries(trials.survivors).sort(([a], [b]) => byCodeUnits(a, b));
   const on = (wanted: CaseBehaviour) =>
     tried.filter(([, runs]) => caseBehaviour(runs, id) === wanted).map(([alias]) => alias);
-  const [passedBy, failedBy, unsteady] = [on('passes'), on('fails'), on('unsteady')];
+  const [passedBy, failedBy, flaky] = [on('passes'), on('fails'), on('flaky')];
   // On a single survivor the cause may be that candidate, which must not be able to disable a test.
-  if (unsteady.length > 1 || (unsteady.length === 1 && passedBy.length === 0))
-    return refusedResult(`It gives different results on the same code (${unsteady.join(', ')}).`);
+  if (flaky.length > 1 || (flaky.length === 1 && passedBy.length === 0))
+    return refusedResult(`It gives different results on the same code (${flaky.join(', ')}).`);
   if (passedBy.length + failedBy.length === 0) return refusedResult('It could not be run on any survivor.');
   const found =
     test.onBase === 'fails'
@@ -216,7 +216,7 @@ function caseBehaviour(trials: readonly Trial[], id: string): CaseBehaviour {
     return 'unknown';
   const passes = outcomes.filter((outcome) => outcome === 'passed').length;
   if (passes === outcomes.length) return 'passes';
-  return passes === 0 ? 'fails' : 'unsteady';
+  return passes === 0 ? 'fails' : 'flaky';
 }
 
 function baseMismatchReason(onBase: CaseBehaviour, runs: number): string {
@@ -225,7 +225,7 @@ function baseMismatchReason(onBase: CaseBehaviour, runs: number): string {
       return 'It already passes on the base, so it does not test what is asked for.';
     case 'fails':
       return 'It fails on the base, although it should show what works there.';
-    case 'unsteady':
+    case 'flaky':
       return 'It gives different results on the base.';
     case 'unknown':
       return runs === 0 ? 'It was not run.' : 'It is skipped on the base, or its result there is unknown.';

@@ -218,11 +218,11 @@ export interface Identities {
 /** Names to scrub and to check for: all known names, and those of this run's contestants. */
 export function identitiesOf(authors: readonly Author[]): Identities {
   const own = authors.flatMap(({ agent, model }) => [agent, ...modelNames(model)]);
-  const telling = [...new Set(own.map((name) => name.toLowerCase()))].filter(isDistinctive);
+  const distinctive = [...new Set(own.map((name) => name.toLowerCase()))].filter(isDistinctive);
   // Prompt names are ordinary words that describe a way of working.
   const ordinary = [...own.filter((name) => !isDistinctive(name)), ...authors.map(({ prompt }) => prompt)];
   // Longest first, so that `claude-code` matches as a whole.
-  const bounded = [...telling, ...BOUNDED].toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1));
+  const bounded = [...distinctive, ...BOUNDED].toSorted((a, b) => b.length - a.length || (a < b ? -1 : 1));
   const strong = UNMISTAKABLE.map(
     (name) => `${lookAlikePattern(name).join('')}|${spelledOutPattern(name)}`,
   ).join('|');

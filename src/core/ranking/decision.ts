@@ -181,8 +181,8 @@ function baseClause({ baseTests }: Evidence): string {
       ? 'makes tests pass that fail on the base'
       : 'passed every gate, though the tests say nothing';
   }
-  if (baseTests.source === 'exit-code') return 'breaks no base test as far as the exit code tells';
-  return `breaks no base test (${baseTests.passed} of ${baseTests.total} pass)`;
+  if (baseTests.source === 'exit-code') return 'breaks no existing test as far as the exit code tells';
+  return `breaks no existing test (${baseTests.passed} of ${baseTests.total} pass)`;
 }
 
 /** Names the gate that rejected most candidates; among equals, the earliest. */
@@ -222,7 +222,7 @@ function allBreakReason(best: Ranked, winning: Evidence, survivors: number): str
   const who =
     survivors === 1
       ? `${best.alias}, the only candidate that passed every gate,`
-      : `Every candidate that passed the gates breaks base tests; ${best.alias}, with the fewest,`;
+      : `Every candidate that passed the gates breaks existing tests; ${best.alias}, with the fewest,`;
   const tests = broken.length === 1 ? '1 test that passes' : `${broken.length} tests that pass`;
   return `${who} breaks ${tests} on the base: ${someTests(broken)}. A person must judge whether the tests or the patches are wrong.`;
 }

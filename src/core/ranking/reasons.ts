@@ -22,7 +22,7 @@ export function reasonFor(
   if (above) return behindReason(own, above);
   const broken = own.evidence.baseTests?.regressions.length ?? 0;
   if (broken > 0)
-    return `It passed every gate, but breaks ${broken === 1 ? '1 base test' : `${broken} base tests`}.`;
+    return `It passed every gate, but breaks ${broken === 1 ? '1 existing test' : `${broken} existing tests`}.`;
   if (!below) return 'It is the only candidate, and it passed every gate.';
   if (below.by === 'gates') return 'It is the only candidate that passed every gate.';
   return `It ${comparisonClause(below.by, own, below.standing)}.`;
@@ -87,7 +87,7 @@ export function comparisonClause(
     case 'objections':
       return `passes a critic's test that ${name} fails, and every independent test that ${name} passes`;
     case 'fixed':
-      return `makes ${ahead.fixed} of the base tests pass that fail on the base commit, ${name} ${behind.fixed}`;
+      return `makes ${ahead.fixed} of the existing tests pass that fail on the base commit, ${name} ${behind.fixed}`;
     case 'independent':
       return `passes every independent test that ${name} passes, and more: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
     case 'tests':
@@ -140,13 +140,13 @@ function executedClause(own: Compared, other: Compared, name: string): string {
 }
 
 const executedFacts = (one: Compared): readonly string[] => [
-  `${one.fixed} base tests fixed`,
+  `${one.fixed} existing tests fixed`,
   `${countText(one.evidence.independentTests)} independent tests`,
   pooledText(pooled(one)),
 ];
 
 const regressionsText = ({ regressions }: Compared): string =>
-  regressions === 0 ? 'no base test' : `${regressions} base test${regressions === 1 ? '' : 's'}`;
+  regressions === 0 ? 'no existing test' : `${regressions} existing test${regressions === 1 ? '' : 's'}`;
 
 const regressionNames = ({ evidence }: Compared): string => {
   const named = someTests(evidence.baseTests?.regressions ?? []);

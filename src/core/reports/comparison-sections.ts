@@ -1,7 +1,7 @@
 import type { TestMark } from '../evidence/index.ts';
 import { type Alias, byAlias } from '../model/index.ts';
 import { chosenOf, pickOf, type Separator } from '../ranking/index.ts';
-import { type TellingTest, tellingTests } from './executed.ts';
+import { type DistinguishingTest, distinguishingTests } from './executed.ts';
 import { contestantName, costText, counted, elapsed, money, tokensText } from './format.ts';
 import { code, details, fill, prose, tableRows } from './markdown.ts';
 import type { RunView } from './view.ts';
@@ -27,7 +27,7 @@ const SIGNS: Readonly<Record<TestMark, string>> = {
   s: 'skipped',
   m: 'missing',
   n: 'not run',
-  u: 'unsteady',
+  u: 'flaky',
   '-': 'not run',
 };
 
@@ -39,7 +39,7 @@ export function matrixSection(view: RunView, maxLength: number): string {
   const tested = ranking.filter(({ survivor }) => survivor).map(({ alias }) => alias);
   const shown = tested.slice(0, MAX_CANDIDATES_SHOWN);
   if (first === null || shown.length < 2) return '';
-  const tests = tellingTests(view, shown);
+  const tests = distinguishingTests(view, shown);
   if (tests.length === 0) return '';
   const rows = tests.slice(0, MAX_TESTS_SHOWN).map((test) => matrixRow(test, shown));
   const lines = tableRows(
@@ -59,7 +59,10 @@ export function matrixSection(view: RunView, maxLength: number): string {
   );
 }
 
-const matrixRow = ({ name, author, marks }: TellingTest, shown: readonly Alias[]): readonly string[] => [
+const matrixRow = (
+  { name, author, marks }: DistinguishingTest,
+  shown: readonly Alias[],
+): readonly string[] => [
   `${prose(lastPart(name), MAX_NAME)}${author === undefined ? '' : ` (of ${author})`}`,
   ...marks.map((mark, at) => (shown[at] === author ? 'its own' : SIGNS[mark])),
 ];

@@ -141,7 +141,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number):
     ...(view.checks ? [`- Commands: ${checkCommands(view.checks)}`] : []),
     ...(couldKeepCommands(view) ? [KEEP_COMMANDS] : []),
     ...whereFacts(view),
-    "- Existing tests (base tests): the base commit's own test files, run on each candidate's production code",
+    "- Existing tests: the base commit's own test files, run on each candidate's production code",
     "- New tests: independent ones, written by no contestant, and those that candidates added, run on the production code of every candidate that passed the gates; nobody's own tests count for them",
     ...[view.learned ?? [], agreementNote(view) ?? [], testNotes(view)]
       .flat()

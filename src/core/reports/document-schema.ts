@@ -19,7 +19,7 @@ const CheckDocument = z
     exitCode: z.number().nullable().optional(),
     ms: z.number().optional(),
   })
-  .describe('One check of a candidate: a gate, the base tests, or the tests of another survivor.');
+  .describe('One check of a candidate: a gate, the existing tests, or the tests of another survivor.');
 
 const FindingDocument = z.strictObject({
   kind: z.string(),

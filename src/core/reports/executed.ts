@@ -78,7 +78,7 @@ function existingClause({ baseTests }: Evidence): string {
 }
 
 /** An input on which candidates differ, with the result of each of them. */
-export interface TellingInput {
+export interface DistinguishingInput {
   readonly input: string;
   readonly results: readonly { readonly alias: Alias; readonly result: string }[];
 }
@@ -87,9 +87,9 @@ export interface TellingInput {
  * Of the inputs with different results for these candidates, known for all of them, the one that is easiest to read;
  * null for none.
  */
-export function tellingInput(view: RunView, aliases: readonly Alias[]): TellingInput | null {
+export function distinguishingInput(view: RunView, aliases: readonly Alias[]): DistinguishingInput | null {
   const { columns, rows } = differingInputs(view, view.testTable ?? null);
-  const fitting = rows.flatMap(({ input, results }): TellingInput[] => {
+  const fitting = rows.flatMap(({ input, results }): DistinguishingInput[] => {
     const those = aliases.flatMap((alias) => {
       const result = results[columns.indexOf(alias)];
       return result === null || result === undefined ? [] : [{ alias, result }];
@@ -116,7 +116,7 @@ const ORDINARY_ESCAPES: ReadonlySet<string> = new Set(['\\', '"', "'", '`', '/',
  * The input that people read most easily; null for none. An ordinary character beats control and invisible ones, a
  * call beats other probes, short beats long; then one of the most informative, which come first, and the shortest.
  */
-export function mostReadable(inputs: readonly TellingInput[]): TellingInput | null {
+export function mostReadable(inputs: readonly DistinguishingInput[]): DistinguishingInput | null {
   const [best] = inputs
     .map((input, place) => ({ input, effort: effortOf(input, place) }))
     .toSorted((one, other) => {
@@ -127,7 +127,7 @@ export function mostReadable(inputs: readonly TellingInput[]): TellingInput | nu
 }
 
 /** What makes an input hard to read, the worst first; 0: nothing. */
-function effortOf({ input, results }: TellingInput, place: number): readonly number[] {
+function effortOf({ input, results }: DistinguishingInput, place: number): readonly number[] {
   const texts = [input, ...results.map(({ result }) => result)];
   const longest = Math.max(...texts.map((text) => text.length));
   return [
@@ -144,7 +144,7 @@ const hasHidden = (text: string): boolean =>
   [...text.matchAll(ESCAPED_CHARACTER)].some(([, escaped = '']) => !ORDINARY_ESCAPES.has(escaped));
 
 /** A test on which candidates differ. */
-export interface TellingTest {
+export interface DistinguishingTest {
   readonly name: string;
   readonly author?: Alias;
   /** One for each candidate that was asked for. */
@@ -152,11 +152,11 @@ export interface TellingTest {
 }
 
 /** Tests on which these candidates differ, independent and existing ones first. */
-export function tellingTests(view: RunView, aliases: readonly Alias[]): readonly TellingTest[] {
+export function distinguishingTests(view: RunView, aliases: readonly Alias[]): readonly DistinguishingTest[] {
   const { columns, groups } = matrixOf(view, view.testTable ?? null);
   const places = aliases.map((alias) => columns.indexOf(alias));
   return groups.flatMap(({ author, rows }) =>
-    rows.flatMap(({ name, marks, note }): TellingTest[] => {
+    rows.flatMap(({ name, marks, note }): DistinguishingTest[] => {
       const those = places.map((place) => (marks[place] ?? '-') as TestMark);
       const ran = new Set(those.filter((mark) => mark !== '-' && mark !== 'n'));
       if (note !== undefined || ran.size < 2 || !tellsApart(marks)) return [];

@@ -152,7 +152,7 @@ function scores(view: RunView, { candidate, evidence, ranked }: CandidateStandin
   const share = (value: number | null) => (value === null ? 'none' : value.toFixed(2));
   const form = evidence?.staticScore;
   const lines = [
-    `- Evidence: ${support.toFixed(2)} (tests ${share(signals.tests)}, behaviour ${share(signals.behaviour)}, agreement ${share(signals.agreement)}), ${counted(ranked.fixed, 'base test')} fixed`,
+    `- Evidence: ${support.toFixed(2)} (tests ${share(signals.tests)}, behaviour ${share(signals.behaviour)}, agreement ${share(signals.agreement)}), ${counted(ranked.fixed, 'existing test')} fixed`,
     `- Metrics: ${metrics.total.toFixed(1)} (tests ${share(metrics.tests)}, simplicity ${share(metrics.simplicity)}, speed ${share(metrics.speed)})`,
     ...(form
       ? [`- Patch score: ${form.score} (100; ${inertSentence(form.because.join(' '), MAX_REASON)})`]

@@ -73,11 +73,11 @@ export function failureLines(output: string, most = MAX_LINES): readonly string[
   const all = linesOf(output);
   const short = all.filter((line) => line.length < MAX_READ);
   const lines = short.length > 0 ? short : all;
-  const telling = lines.filter((line) => !matches(line, NOISE));
-  const causes = distinct(telling.filter((line) => matches(line, CAUSES))).slice(0, most);
+  const relevant = lines.filter((line) => !matches(line, NOISE));
+  const causes = distinct(relevant.filter((line) => matches(line, CAUSES))).slice(0, most);
   if (causes.length > 0) return causes.map(shortLine);
-  const symptoms = distinct(telling.filter((line) => matches(line, SYMPTOMS))).slice(0, most);
-  const last = telling.length > 0 ? telling : lines.filter((line) => !PREAMBLE.test(line));
+  const symptoms = distinct(relevant.filter((line) => matches(line, SYMPTOMS))).slice(0, most);
+  const last = relevant.length > 0 ? relevant : lines.filter((line) => !PREAMBLE.test(line));
   return (symptoms.length > 0 ? symptoms : distinct(last).slice(-most)).map(shortLine);
 }
 

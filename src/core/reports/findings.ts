@@ -44,7 +44,7 @@ export function lookAtNotes(
       ...(questions.length > 0 ? [`Please look at ${alias}: ${firstOf(questions)}.`] : []),
       ...(superseded.length > 0
         ? [
-            `Please look at ${alias}: it breaks ${counted(superseded.length, 'base test')} that the brief says must change, and passes its own versions: ${firstOf(superseded)}.`,
+            `Please look at ${alias}: it breaks ${counted(superseded.length, 'existing test')} that the brief says must change, and passes its own versions: ${firstOf(superseded)}.`,
           ]
         : []),
     ];

@@ -1,6 +1,6 @@
 import { type Alias, lowerFirst } from '../model/index.ts';
 import { chosenOf, leftToPerson, type Picked, pickable } from '../ranking/index.ts';
-import { strengthOf, type TellingInput, tellingInput, testFaultOf } from './executed.ts';
+import { type DistinguishingInput, distinguishingInput, strengthOf, testFaultOf } from './executed.ts';
 import { counted, plusMinus, SEPARATOR_LABELS } from './format.ts';
 import { MARKDOWN, type Markup, personFirst, personIn } from './markup.ts';
 import { standings } from './ranking-table.ts';
@@ -125,9 +125,9 @@ export function choiceText(
     };
   }
   if (decision.among.length === 1) return onlyCandidateText(view, decision.alias, to);
-  const telling = tellingInput(view, decision.among);
+  const distinguishing = distinguishingInput(view, decision.among);
   const names = decision.among.map((alias) => `**${alias}**`);
-  if (telling) return differenceText(telling, view, decision, to);
+  if (distinguishing) return differenceText(distinguishing, view, decision, to);
   const [first = ''] = names;
   const faults = faultsOfOthers(view, decision.alias, to);
   const isEqual = decision.among.every((alias) => testFaultOf(view, alias) === null);
@@ -160,18 +160,18 @@ function onlyCandidateText(view: RunView, alias: Alias, to: Markup) {
   return { title: to.own(title), blocks: [facts, ...why] };
 }
 
-function differenceText(telling: TellingInput, view: RunView, decision: Picked, to: Markup) {
+function differenceText(distinguishing: DistinguishingInput, view: RunView, decision: Picked, to: Markup) {
   const byResult = new Map<string, Alias[]>();
-  for (const { alias, result } of telling.results)
+  for (const { alias, result } of distinguishing.results)
     byResult.set(result, [...(byResult.get(result) ?? []), alias]);
   const groups = [...byResult];
-  const isShort = [telling.input, ...byResult.keys()].every((text) => text.length <= MAX_IN_HEADING);
+  const isShort = [distinguishing.input, ...byResult.keys()].every((text) => text.length <= MAX_IN_HEADING);
   const who = (aliases: readonly Alias[]) =>
     to.own(
       `${aliases.map((alias) => `**${alias}**`).join(' and ')} ${aliases.length > 1 ? 'return' : 'returns'}`,
     );
   const what = groups.map(([result, aliases]) => `${who(aliases)} ${to.code(result, MAX_IN_LIST)}`);
-  const input = to.code(telling.input, MAX_IN_LIST);
+  const input = to.code(distinguishing.input, MAX_IN_LIST);
   const facts = `${to.own(`**${decision.alias}**`)} ${evidenceClause(view, decision, to)}`;
   return isShort
     ? { title: `For ${input}, ${what.join(', ')}: which do you want?`, blocks: [facts] }

@@ -5,7 +5,8 @@ import { type CandidateStanding, standings } from './ranking-table.ts';
 import type { RunView } from './view.ts';
 
 export interface FailingTests {
-  /** The suite that it fails, e.g. `existing tests`, `tests of B`. */
+  readonly kind: 'existing' | 'independent' | 'peer';
+  /** The suite that it fails, for people: `existing tests`, `tests of B`. */
   readonly of: string;
   /** The first few names; may have been chosen by candidates. */
   readonly names: readonly string[];
@@ -17,7 +18,9 @@ export interface InputExample {
   readonly input: string;
   readonly got: string;
   readonly wanted: string;
-  /** The source of `wanted`: `others give`, `a critic expects`. */
+  /** The source of `wanted`: what most other candidates give, or what a critic expects. */
+  readonly source: 'others' | 'critic';
+  /** The same for people, before `wanted`. */
   readonly whose: string;
 }
 
@@ -52,11 +55,15 @@ export function reasonOf(
   const because = gate?.because ?? ranked?.because ?? candidate.note;
   const passedOver = !chosen && !gate && alias === pickOf(view.decision);
   const suites = [
-    failingTests('existing tests', evidence?.baseTests?.regressions ?? []),
-    failingTests('independent tests', failingNames(evidence?.independentTests ?? NO_INDEPENDENT_TESTS)),
+    failingTests('existing', 'existing tests', evidence?.baseTests?.regressions ?? []),
+    failingTests(
+      'independent',
+      'independent tests',
+      failingNames(evidence?.independentTests ?? NO_INDEPENDENT_TESTS),
+    ),
     ...(evidence?.peerTests ?? []).flatMap(({ author, failing, guards }) => [
-      failingTests(`tests of ${author}`, failing),
-      failingTests(`tests of ${author} that also pass on the base`, guards?.failing ?? []),
+      failingTests('peer', `tests of ${author}`, failing),
+      failingTests('peer', `tests of ${author} that also pass on the base`, guards?.failing ?? []),
     ]),
   ];
   return {
@@ -73,7 +80,13 @@ export function reasonOf(
 const differingInputs = (evidence: Evidence | undefined): readonly InputExample[] =>
   (evidence?.behaviour?.differences ?? [])
     .slice(0, MAX_INPUTS_SHOWN)
-    .map(({ input, got, others }) => ({ input, got, wanted: others, whose: 'most others' }));
+    .map(({ input, got, others }) => ({
+      input,
+      got,
+      wanted: others,
+      source: 'others',
+      whose: 'most others',
+    }));
 
 /** Defects that critics reported and a test confirmed. */
 const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly InputExample[] =>
@@ -82,9 +95,16 @@ const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly I
     .flatMap(({ critics }) => critics.flatMap((one) => ('objections' in one ? one.objections : [])))
     .filter(({ outcome }) => outcome === 'confirmed')
     .slice(0, MAX_INPUTS_SHOWN)
-    .map(({ input, got, expected }) => ({ input, got, wanted: expected, whose: 'a critic expects' }));
+    .map(({ input, got, expected }) => ({
+      input,
+      got,
+      wanted: expected,
+      source: 'critic',
+      whose: 'a critic expects',
+    }));
 
-const failingTests = (of: string, names: readonly string[]): FailingTests => ({
+const failingTests = (kind: FailingTests['kind'], of: string, names: readonly string[]): FailingTests => ({
+  kind,
   of,
   names: names.slice(0, MAX_NAMES_SHOWN),
   more: Math.max(0, names.length - MAX_NAMES_SHOWN),

@@ -188,7 +188,7 @@ const unbroken = (text: string): string => text.replaceAll(' ', '&nbsp;');
 /** At most this many, so that the table fits the width of a comment. */
 const MAX_COLUMNS = 7;
 
-/** What everybody looks for, then what only some runs have, most telling first; the first ones that fit are shown. */
+/** What everybody looks for, then what only some runs have, most informative first; the first ones that fit are shown. */
 const COLUMNS: readonly RankingColumn[] = [
   { title: '', side: 'l', cell: (row) => `**${row.alias}**` },
   { title: 'verdict', side: 'l', cell: (row) => (row.chosen ? `**${row.result}**` : row.result) },

@@ -1,6 +1,6 @@
 import type { Alias } from '../model/index.ts';
 import { chosenOf, failedGate, pickOf } from '../ranking/index.ts';
-import { newTestsOf, tellingInput } from './executed.ts';
+import { distinguishingInput, newTestsOf } from './executed.ts';
 import { counted } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, prose } from './markdown.ts';
 import { type FailingTests, type InputExample, type RankReason, reasonOf } from './rank-reasons.ts';
@@ -48,24 +48,20 @@ function factsAgainst(view: RunView, standing: CandidateStanding): readonly stri
   return facts.length > 0 ? facts.slice(0, MAX_FACTS) : [inertSentence(reason.because, MAX_FACT)];
 }
 
-/** Names of `rank-reasons.ts`. */
-const BASE = 'existing tests';
-const CRITIC = 'a critic expects';
-
 function brokenFact({ failing }: RankReason): string {
-  const tests = failing.find(({ of }) => of === BASE);
+  const tests = failing.find(({ kind }) => kind === 'existing');
   if (!tests) return '';
   const count = tests.names.length + tests.more;
   return `It breaks ${counted(count, 'existing test')}: ${code(tests.names[0] ?? '', 140)}${count > 1 ? ` and ${count - 1} more` : ''}.`;
 }
 
 function inputFact(view: RunView, alias: Alias, first: Alias | null, { inputs }: RankReason): string {
-  const confirmed = inputs.find(({ whose }) => whose === CRITIC);
+  const confirmed = inputs.find(({ source }) => source === 'critic');
   if (confirmed) return `${sentenceOfInput(confirmed)}.`;
-  const telling = first === null || first === alias ? null : tellingInput(view, [alias, first]);
-  const [own, other] = telling?.results ?? [];
-  if (telling && own && other) {
-    return `For ${code(telling.input, MAX_VALUE)} it returns ${code(own.result, MAX_VALUE)}, **${first}** ${code(other.result, MAX_VALUE)}.`;
+  const distinguishing = first === null || first === alias ? null : distinguishingInput(view, [alias, first]);
+  const [own, other] = distinguishing?.results ?? [];
+  if (distinguishing && own && other) {
+    return `For ${code(distinguishing.input, MAX_VALUE)} it returns ${code(own.result, MAX_VALUE)}, **${first}** ${code(other.result, MAX_VALUE)}.`;
   }
   const [known] = inputs;
   return known ? `${sentenceOfInput(known)}.` : '';
@@ -73,7 +69,7 @@ function inputFact(view: RunView, alias: Alias, first: Alias | null, { inputs }:
 
 function newTestsFact(view: RunView, alias: Alias, { failing }: RankReason): string {
   const { passed, ran } = newTestsOf(view, alias);
-  const [named] = failing.filter(({ of }) => of !== BASE).flatMap(({ names }) => names);
+  const [named] = failing.filter(({ kind }) => kind !== 'existing').flatMap(({ names }) => names);
   if (passed === ran) return '';
   return `It fails ${ran - passed} of ${counted(ran, 'new test')}${named === undefined ? '' : `, such as ${code(named, 140)}`}.`;
 }

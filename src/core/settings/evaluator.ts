@@ -11,7 +11,7 @@ export const Weights = z
       .max(100)
       .default(50)
       .describe(
-        'For `metrics`: weight of the share of all executed tests that pass: base tests, independent ones, and those of candidates over the same set. The type check counts as one test.',
+        'For `metrics`: weight of the share of all executed tests that pass: existing tests, independent ones, and those of candidates over the same set. The type check counts as one test.',
       ),
     simplicity: z
       .number()

@@ -259,7 +259,7 @@ describe('what other candidates say about a changed expectation', () => {
     expect(a?.survivor).toBe(false);
     expect(a?.gates.find(({ gate }) => gate === 'untampered')).toMatchObject({
       passed: false,
-      because: expect.stringContaining('B breaks no base test and passes more tests of the task'),
+      because: expect.stringContaining('B breaks no existing test and passes more tests of the task'),
     });
   });
 
@@ -277,7 +277,7 @@ describe('what other candidates say about a changed expectation', () => {
     ['that passes no test of the task', {}],
     ['that fails one', { independentTests: independentTests(1, 1) }],
     [
-      'that breaks a base test itself',
+      'that breaks a existing test itself',
       { independentTests: independentTests(1, 0), baseTests: breaking(OTHER) },
     ],
   ])('one %s confirms nothing: the task may ask for the change', (_, change) => {
@@ -315,7 +315,7 @@ describe('a pick with a question', () => {
     expect(decided(candidate('A', superseding))).toMatchObject({
       kind: 'toss-up',
       alias: 'A',
-      because: expect.stringContaining('breaks base tests that the brief says must change'),
+      because: expect.stringContaining('breaks existing tests that the brief says must change'),
     });
   });
 

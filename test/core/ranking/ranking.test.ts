@@ -248,7 +248,7 @@ describe('metrics', () => {
     });
     const quick = candidate('B', { productionLines: 10, coderMs: 5_000, addedTests: 4 });
     const out = candidate('C', { lost: 'builds', productionLines: 1, coderMs: 1 });
-    // 12 of 12 base tests, 2 of 4 independent ones, and neither of the tests of B that tell the two apart.
+    // 12 of 12 existing tests, 2 of 4 independent ones, and neither of the tests of B that tell the two apart.
     expect(metrics([slow, quick, out])).toMatchObject({ simplicity: 0.25, speed: 0.25 });
     expect(metrics([slow, quick, out])?.tests).toBeCloseTo(14 / 18, 8);
   });
@@ -284,12 +284,12 @@ describe('metrics', () => {
 
 test('every place has a reason', () => {
   const [common, rare] = [behaving(0.9), behaving(0.1)];
-  const telling = [{ input: 'sum([])', got: 'NaN', others: '0', base: null, unfixed: false }];
+  const distinguishing = [{ input: 'sum([])', got: 'NaN', others: '0', base: null, unfixed: false }];
   const evidence = [
     fixing(candidate('A', { behaviour: common, independentTests: independentTests(2, 0) }), 2),
     candidate('B', { behaviour: common, independentTests: independentTests(1, 1) }),
     candidate('C', {
-      behaviour: { ...rare, differences: telling },
+      behaviour: { ...rare, differences: distinguishing },
       independentTests: independentTests(1, 1),
     }),
     candidate('F', { behaviour: rare, independentTests: independentTests(0, 2) }),
@@ -298,11 +298,11 @@ test('every place has a reason', () => {
   ];
   expect(rank(evidence, HOW).map(({ alias, because }) => `${alias}: ${because}`)).toMatchInlineSnapshot(`
     [
-      "A: It makes 2 of the base tests pass that fail on the base commit, B 0.",
-      "B: A makes 2 of the base tests pass that fail on the base commit, this one 0.",
+      "A: It makes 2 of the existing tests pass that fail on the base commit, B 0.",
+      "B: A makes 2 of the existing tests pass that fail on the base commit, this one 0.",
       "C: B is supported more than this one by how the other candidates behave on derived inputs (8 of 40 show a difference): sum([]) gives NaN, others 0.",
       "F: Fails independent tests that a candidate above it passes, and passes none that this one fails. It fails neutral 0; neutral 1.",
-      "D: Breaks 4 base tests (list > empty; list >  null ; a; and 1 more); F breaks no base test.",
+      "D: Breaks 4 existing tests (list > empty; list >  null ; a; and 1 more); F breaks no existing test.",
       "E: Failed the gate \`builds\`: builds said no.",
     ]
   `);

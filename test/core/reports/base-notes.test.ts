@@ -36,7 +36,7 @@ describe('what is said first of a run whose tests say nothing', () => {
       The test command \`npm test\` failed on the base commit (exit code 1): \`Error: getaddrinfo ENOTFOUND example.com\`. Tests have no network: leave those that need it out of \`checks.test\`, or set \`network.checks: true\` with the hosts in \`network.allow\`. Make the command pass there, or set \`checks.test\` to a runner whose report Runoff reads: then only the tests that fail are set aside. Without tests, Runoff compares candidates by build, syntax, behaviour, agreement and judges, and calls no result clear.
       The test command \`cargo test\` failed on the base commit (exit code 127): \`sh: 1: cargo: not found\`. \`cargo\` is missing: install it on the machine that runs Runoff, or use an image that has it (\`RUNOFF_SANDBOX=container\`, \`RUNOFF_SANDBOX_IMAGE\`). Make the command start there (\`checks.setup\` installs packages), or set \`checks.test\` to another one. Without tests, Runoff compares candidates by build, syntax, behaviour, agreement and judges, and calls no result clear.
       The test command \`npm test\` failed on the base commit (stopped at its time limit), without any output. Raise \`timeout.check\`, or set \`checks.test\` to a smaller part of the tests. Without tests, Runoff compares candidates by build, syntax, behaviour, agreement and judges, and calls no result clear.
-      None of 12 base tests passes on the base commit (\`npm test\`, exit code 1): \`E   ModuleNotFoundError: No module named 'click'\`. \`click\` is not installed: set \`checks.setup\` to the command that installs the packages. Make at least one test pass there, or set \`checks.test\` to another command. As long as none passes, Runoff calls no result clear.
+      None of 12 existing tests passes on the base commit (\`npm test\`, exit code 1): \`E   ModuleNotFoundError: No module named 'click'\`. \`click\` is not installed: set \`checks.setup\` to the command that installs the packages. Make at least one test pass there, or set \`checks.test\` to another command. As long as none passes, Runoff calls no result clear.
       The test command \`npm test\` reports no test on the base commit (exit code 0). Make at least one test pass there, or set \`checks.test\` to another command. As long as none passes, Runoff calls no result clear."
     `);
   });
@@ -68,7 +68,7 @@ describe('tests that fail on the base', () => {
     ];
     const view = checks({ passed: 2_286, total: 2_300, excluded });
     expect(excludedTestsNote(view)).toBe(
-      'Runoff set 14 of 2300 base tests aside, because they fail on the base commit: 12 tests need the network (a; b; c; and 9 more), 2 others (d; e).',
+      'Runoff set 14 of 2300 existing tests aside, because they fail on the base commit: 12 tests need the network (a; b; c; and 9 more), 2 others (d; e).',
     );
     expect(testNotes({ ...judged(), ...view })[0]).toBe(excludedTestsNote(view));
   });
@@ -76,7 +76,7 @@ describe('tests that fail on the base', () => {
   test('without a known reason are named alone', () => {
     const excluded: BaseFacts['excluded'] = [{ because: 'failing', count: 1, names: ['d'] }];
     expect(excludedTestsNote(checks({ passed: 9, total: 10, excluded }))).toBe(
-      'Runoff set 1 of 10 base tests aside, because it fails on the base commit: d.',
+      'Runoff set 1 of 10 existing tests aside, because it fails on the base commit: d.',
     );
     expect(excludedTestsNote(checks({ passed: 10, total: 10 }))).toBeNull();
   });

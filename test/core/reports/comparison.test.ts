@@ -109,7 +109,7 @@ describe('the comparison', () => {
       - Base commit: \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\` (\`main\`); the exit code is that of the test command on the existing tests
       - How it was decided: B passes all tests that C added, C fails one of the 4 that B added.
       - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
-      - Existing tests (base tests): the base commit's own test files, run on each candidate's production code
+      - Existing tests: the base commit's own test files, run on each candidate's production code
       - New tests: independent ones, written by no contestant, and those that candidates added, run on the production code of every candidate that passed the gates; nobody's own tests count for them
 
       | candidate | gates | existing tests | broke | fixed | exit code | test time | patch SHA-256 |

@@ -50,7 +50,7 @@ test("the explanation of a candidate has everything known about it, and separate
 
     #### Scores
 
-    - Evidence: 0.50 (tests 0.50, behaviour none, agreement none), 0 base tests fixed
+    - Evidence: 0.50 (tests 0.50, behaviour none, agreement none), 0 existing tests fixed
     - Metrics: 100.0 (tests 1.00, simplicity 1.00, speed 1.00)
     - Votes: 1 model family
     - Blind judges: strength -0.80

@@ -112,10 +112,10 @@ test('base tests that the brief gives up are named', () => {
       : one,
   );
   expect(lookAtNotes({ ...view, evidence })).toEqual([
-    'Please look at B: it breaks 1 base test that the brief says must change, and passes its own versions: test/list.test.ts > last > of none.',
+    'Please look at B: it breaks 1 existing test that the brief says must change, and passes its own versions: test/list.test.ts > last > of none.',
   ]);
   expect(testNotes({ ...view, evidence })).toContainEqual(
-    '1 base test broken as the brief says is no regression: test/list.test.ts > last > of none.',
+    '1 existing test broken as the brief says is no regression: test/list.test.ts > last > of none.',
   );
   expect(explanation({ ...view, evidence }, diffsOf(view), 'B', 1).body).toContain(
     '- Broken as the brief says, and no regression: `test/list.test.ts > last > of none`',

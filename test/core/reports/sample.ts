@@ -100,7 +100,7 @@ const DIFF = `diff --git a/src/list.ts b/src/list.ts
 +  list[list.length - 1];
 `;
 
-/** Four candidates: B wins, C loses on the tests of B, A breaks a base test, D removed an assertion. */
+/** Four candidates: B wins, C loses on the tests of B, A breaks a existing test, D removed an assertion. */
 export function judged(change: Partial<RunView> = {}): RunView {
   return {
     id: RUN,
@@ -279,7 +279,7 @@ export const TOSS_UP = {
   among: ['B', 'C'],
   chance: 0.4,
   decidedBy: 'agreement',
-  because: 'B breaks no base test; execution does not separate it from C.',
+  because: 'B breaks no existing test; execution does not separate it from C.',
 } as const;
 /** Branches without a pull request, and a comparison on the issue. */
 export const TABLE = {

@@ -144,14 +144,14 @@ function matrixQuery(c: WebContext): MatrixQuery {
 }
 
 /** Rows of the matrix on the overview. */
-const TELLING_ROWS = 10;
+const OVERVIEW_ROWS = 10;
 
 function overviewBody(view: RunView, matrix: Matrix, forms: Html): Html {
-  const telling = matrixPage(matrix, { show: 'differs', text: '', page: 1 }, TELLING_ROWS);
+  const differing = matrixPage(matrix, { show: 'differs', text: '', page: 1 }, OVERVIEW_ROWS);
   const tests =
-    telling.found === 0
+    differing.found === 0
       ? ''
-      : html`${matrixTable(view, matrix, telling)}<p class="links"><a href="${runAddress(view.id, '/tests')}">All ${telling.found} tests with different results, and the others</a></p>`;
+      : html`${matrixTable(view, matrix, differing)}<p class="links"><a href="${runAddress(view.id, '/tests')}">All ${differing.found} tests with different results, and the others</a></p>`;
   return html`<div id="overview" data-live>${summaryBox(view, forms)}
 ${stageList(view)}
 ${factsOfRun(view)}

@@ -1,17 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mostReadable, type TellingInput } from '../../../src/core/reports/executed.ts';
+import { type DistinguishingInput, mostReadable } from '../../../src/core/reports/executed.ts';
 import { pickComment } from '../../../src/core/reports/index.ts';
 import { BEHAVIOUR, diffsOf, waiting } from './sample.ts';
 
-const telling = (input: string, own = '1', other = '2'): TellingInput => ({
+const distinguishing = (input: string, own = '1', other = '2'): DistinguishingInput => ({
   input,
   results: [
     { alias: 'B', result: own },
     { alias: 'C', result: other },
   ],
 });
-const chosen = (...inputs: readonly string[]) => mostReadable(inputs.map((input) => telling(input)))?.input;
+const chosen = (...inputs: readonly string[]) =>
+  mostReadable(inputs.map((input) => distinguishing(input)))?.input;
 
 describe('of the inputs that tell candidates apart, people see the one that is easiest to read', () => {
   test.each([
@@ -32,8 +33,8 @@ describe('of the inputs that tell candidates apart, people see the one that is e
   });
 
   test('a result that cannot be seen is no better than such an input', () => {
-    const hidden = telling('f(1)', '"a"', '"a\u200B"');
-    const plain = telling('f("a longer one")', '"a"', '"b"');
+    const hidden = distinguishing('f(1)', '"a"', '"a\u200B"');
+    const plain = distinguishing('f("a longer one")', '"a"', '"b"');
     expect(mostReadable([hidden, plain])).toBe(plain);
   });
 
@@ -48,10 +49,10 @@ describe('of the inputs that tell candidates apart, people see the one that is e
   });
 
   test('whatever the inputs are, an unreadable one is shown only if all are, and the choice is always the same', () => {
-    const plain = fc.stringMatching(/^[a-z]{1,20}$/).map((text) => telling(`f("${text}")`));
+    const plain = fc.stringMatching(/^[a-z]{1,20}$/).map((text) => distinguishing(`f("${text}")`));
     const unreadable = fc
       .tuple(fc.string({ maxLength: 8 }), fc.constantFrom('\uFEFF', '\u0007', '\u202E', '\u{E0041}'))
-      .map(([text, hidden]) => telling(`f("${text}${hidden}")`));
+      .map(([text, hidden]) => distinguishing(`f("${text}${hidden}")`));
     fc.assert(
       fc.property(
         fc.array(plain, { minLength: 1, maxLength: 5 }),
