@@ -118,8 +118,9 @@ describe('the report', () => {
 
   test('of tests of Node leaves standard output to the reporter that bnt adds, because each needs a destination', () => {
     expect(only(plan('npm test', "bnt --coverage 100 'test/*'")).env).toEqual({
-      NODE_OPTIONS:
-        '--test-reporter=junit --test-reporter-destination=/out/report.xml --test-reporter-destination=stdout',
+      NODE_OPTIONS: expect.stringMatching(
+        /^--test-reporter=data:\S+ --test-reporter-destination=\/out\/report\.xml --test-reporter-destination=stdout$/,
+      ),
     });
   });
 
