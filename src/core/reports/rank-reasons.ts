@@ -78,15 +78,13 @@ export function reasonOf(
 }
 
 const differingInputs = (evidence: Evidence | undefined): readonly InputExample[] =>
-  (evidence?.behaviour?.differences ?? [])
-    .slice(0, MAX_INPUTS_SHOWN)
-    .map(({ input, got, others }) => ({
-      input,
-      got,
-      wanted: others,
-      source: 'others',
-      whose: 'most others',
-    }));
+  (evidence?.behaviour?.differences ?? []).slice(0, MAX_INPUTS_SHOWN).map(({ input, got, others }) => ({
+    input,
+    got,
+    wanted: others,
+    source: 'others',
+    whose: 'most others',
+  }));
 
 /** Defects that critics reported and a test confirmed. */
 const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly InputExample[] =>
