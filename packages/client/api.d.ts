@@ -498,6 +498,24 @@ export interface components {
                 lowered: string[];
                 /** @description What earlier runs of the repository changed in this one, one sentence each. */
                 learned: string[];
+                /** @description With `adaptive.field: sequential`: how many contestants start, and what they probably cost. Null: all started at once. */
+                field: {
+                    /** @description Contestants that start at once. */
+                    first: number;
+                    /** @description All contestants of the field. */
+                    of: number;
+                    /** @description What the first ones probably cost; null: unknown, or hidden by blind mode. */
+                    firstUsd: number | null;
+                    /** @description US dollars. */
+                    allUsd: number | null;
+                    end: {
+                        started: number;
+                        of: number;
+                        because: string;
+                        /** @description What the others would probably have cost. */
+                        savedUsd: number | null;
+                    } | null;
+                } | null;
                 /** @description Whether blind mode hides who wrote which candidate, until a pick or the end of the run. */
                 namesHidden: boolean;
                 stages: {

@@ -7,6 +7,7 @@ import type {
   ArtifactRef,
   Brief,
   Candidate,
+  FieldEnd,
   Origin,
   RunId,
   RunState,
@@ -65,6 +66,8 @@ export interface RunRecord {
   /** Tests written by models, with their results; absent if none were requested. */
   readonly independentTests?: IndependentTestReport;
   readonly testResults?: TestResults;
+  /** Of a sequential field; absent while further contestants may start. */
+  readonly fieldEnd?: FieldEnd;
   readonly ranking?: readonly Ranked[];
   /** The verdict of the blind judges; absent if none were asked. */
   readonly judgement?: Judgement;

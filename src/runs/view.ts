@@ -1,6 +1,7 @@
 import type { TestTable } from '../core/evidence/index.ts';
 import { confidenceNote } from '../core/learning/index.ts';
 import { isOver, type Origin, queueOrder, type RunId, type Task, type Usd } from '../core/model/index.ts';
+import { firstInSequence } from '../core/ranking/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
 import { readPatch, type World } from './context.ts';
@@ -78,6 +79,7 @@ function viewFrom(run: RunRecord, candidates: RunView['candidates'], spent: Usd,
     ...(checks ? { checks } : {}),
     ...(sandbox ? { sandbox } : {}),
     ...factsOfTask(task),
+    ...sequenceView(run),
     ...(brief ? { brief } : {}),
     ...(debate ? { debate } : {}),
     ...(dialogue ? { dialogue } : {}),
@@ -103,6 +105,26 @@ const factsOfTask = (task: Task | undefined) => ({
   learned: learnedNotes(task?.learned),
   ci: task?.settings.ci ?? 'hold',
 });
+
+function sequenceView({ task, checks, stages, fieldEnd }: RunRecord): Pick<RunView, 'sequence'> {
+  const expectations = task?.learned?.sequence;
+  if (!task || !expectations) return {};
+  // Until coders start it is not known what the tests on the base say.
+  const isOpen = !stages.some(({ stage }) => stage === 'code');
+  const base = checks?.base ?? (isOpen ? { excluded: [] } : null);
+  const first = Math.min(firstInSequence(task.settings, base), expectations.length);
+  const price = (of: typeof expectations) =>
+    of.reduce<Usd | null>((sum, { usd }) => (sum === null || usd === null ? null : sum + usd), 0);
+  return {
+    sequence: {
+      first,
+      of: expectations.length,
+      firstUsd: price(expectations.slice(0, first)),
+      allUsd: price(expectations),
+      ...(fieldEnd ? { end: fieldEnd } : {}),
+    },
+  };
+}
 
 const learnedNotes = ({ field = [], confidence }: Task['learned'] = {}): readonly string[] => [
   ...field,

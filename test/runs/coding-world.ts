@@ -34,6 +34,8 @@ export interface Script {
   /** The tree that a candidate's patch leads to; absent: one of its own. */
   readonly tree?: (alias: Alias) => string;
   readonly unpriced?: boolean;
+  /** A sequential field, in which contestants are expected to cost this much. */
+  readonly expectedUsd?: readonly (number | null)[];
 }
 
 export const RUN = 'r0000000000';
@@ -95,7 +97,7 @@ export async function codingWorld(script: Script) {
     },
     ['toolchains', 'registries'],
   );
-  await admitted(world, settings);
+  await admitted(world, settings, script);
   return { world, starts, prompts, applied };
 }
 
@@ -133,7 +135,10 @@ function workspacesOf({ tree }: Script, aliasOf: (id: string) => Alias) {
   });
 }
 
-async function admitted({ store }: World, settings: Settings): Promise<void> {
+/** A test that fails on the base, which a candidate may fix. */
+const FAILING = { because: 'failing', count: 1, names: ['red'] } as const;
+
+async function admitted({ store }: World, settings: Settings, { expectedUsd }: Script): Promise<void> {
   const origin = { kind: 'local', path: '/' } as const;
   const task: Task = {
     runId: RUN,
@@ -144,6 +149,7 @@ async function admitted({ store }: World, settings: Settings): Promise<void> {
     base: { ref: 'main', sha: '0'.repeat(40) },
     settings,
     lowered: [],
+    ...(expectedUsd ? { learned: { sequence: expectedUsd.map((usd) => ({ wins: 0.4, usd })) } } : {}),
   };
   const brief = {
     goal: 'Mend it.',
@@ -154,7 +160,10 @@ async function admitted({ store }: World, settings: Settings): Promise<void> {
     questions: [],
   };
   await store.createRun({ id: RUN, origin, title: task.title, request: {}, at: 0 });
-  await store.updateRun(RUN, { task, brief }, 0);
+  const checks = {
+    base: { exitCode: 1, passed: 5, total: 6, excluded: [FAILING], lines: [] },
+  };
+  await store.updateRun(RUN, { task, brief, checks }, 0);
   await store.transition(RUN, 'admitted', 'it may', 0);
   await store.transition(RUN, 'briefed', 'it is', 0);
 }

@@ -44,6 +44,61 @@ async function earlier(
   }
 }
 
+describe('`adaptive.field: sequential`', () => {
+  const { claude, gpt, gemini } = MODELS;
+  const file = [
+    'candidates: 4',
+    'coders:',
+    ...[claude, claude, gpt, gemini].map((model) => `- { agent: builtin, model: ${model} }`),
+    'checks: { test: make test }',
+    'adaptive: { field: sequential }',
+  ].join('\n');
+  const orderOf = async (at: ReturnType<typeof scene>) => {
+    const { run: admitted, trouble } = await at.start();
+    expect(trouble).toBeUndefined();
+    const { settings, learned } = admitted?.task ?? {};
+    return { models: settings?.coders.map(({ model }) => model), learned };
+  };
+
+  test('starts different families first, in the order of the settings, where nothing is known', async () => {
+    const { models, learned } = await orderOf(scene(file));
+    expect(models).toEqual([claude, gpt, gemini, claude]);
+    expect(learned?.sequence).toEqual(
+      Array(4).fill({ wins: expect.closeTo(1 / 3), usd: expect.closeTo(0.2875) }),
+    );
+    expect(learned?.field).toEqual([
+      '`adaptive.field: sequential` orders the contestants as the settings do, different model families first: no run of this repository has been decided yet.',
+    ]);
+  });
+
+  test('starts the best of earlier runs first, with what it cost there', async () => {
+    const at = scene(file);
+    await earlier(at, 40, gemini, { usd: 0.8 });
+    const { models, learned } = await orderOf(at);
+    expect(models?.[0]).toBe(gemini);
+    expect(models?.toSorted()).toEqual([claude, claude, gpt, gemini].toSorted());
+    expect(learned?.sequence?.[0]?.wins).toBeGreaterThan(learned?.sequence?.[1]?.wins ?? 1);
+    expect(learned?.sequence?.[0]?.usd).toBeGreaterThan(0.7);
+    expect(learned?.field?.[0]).toContain('by 40 earlier runs in this repository');
+  });
+
+  test('admission that is repeated after a crash keeps the order', async () => {
+    const orders: unknown[] = [];
+    for (let i = 0; i < 2; i++) {
+      const at = scene(file);
+      await earlier(at, 3, gpt);
+      orders.push((await orderOf(at)).models);
+    }
+    expect(orders[0]).toEqual(orders[1]);
+  });
+
+  test('leaves contestants that all start at once as they are', async () => {
+    const { models, learned } = await orderOf(scene(file.replace('sequential', 'all')));
+    expect(models).toEqual([claude, claude, gpt, gemini]);
+    expect(learned).toBeUndefined();
+  });
+});
+
 describe('`coders: auto`', () => {
   test('names the contestants when the run is admitted, and says why', async () => {
     const at = scene();

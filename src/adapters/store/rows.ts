@@ -106,7 +106,7 @@ const DOCUMENTS = [
 
 /** `undefined` leaves a column unchanged. */
 export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable> {
-  const { title, independentTests, testResults, queueEntry, ...documents } = patch;
+  const { title, independentTests, testResults, fieldEnd, queueEntry, ...documents } = patch;
   const columns = DOCUMENTS.map((name) => [name, documents[name]] as const).filter(
     ([, value]) => value !== undefined,
   );
@@ -115,6 +115,7 @@ export function rowOfRunPatch(patch: RunPatch, at: number): Updateable<RunTable>
     ...(title === undefined ? {} : { title: storableText(title) }),
     ...(independentTests === undefined ? {} : { independent_tests: storableJson(independentTests) }),
     ...(testResults === undefined ? {} : { test_results: storableJson(testResults) }),
+    ...(fieldEnd === undefined ? {} : { field_end: storableJson(fieldEnd) }),
     ...(queueEntry === undefined ? {} : { queue_entry: storableJson(queueEntry) }),
     updated_at: at,
   };
@@ -149,6 +150,7 @@ export function runOfRow(
       evidence,
       independentTests: row.independent_tests,
       testResults: row.test_results,
+      fieldEnd: row.field_end,
       ranking,
       judgement,
       decision,

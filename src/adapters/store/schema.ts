@@ -42,6 +42,7 @@ export interface RunTable {
   debate: OptionalJsonColumn<NonNullable<RunRecord['debate']>>;
   dialogue: OptionalJsonColumn<NonNullable<RunRecord['dialogue']>>;
   evidence: OptionalJsonColumn<NonNullable<RunRecord['evidence']>>;
+  field_end: OptionalJsonColumn<NonNullable<RunRecord['fieldEnd']>>;
   ranking: OptionalJsonColumn<NonNullable<RunRecord['ranking']>>;
   independent_tests: OptionalJsonColumn<NonNullable<RunRecord['independentTests']>>;
   test_results: OptionalJsonColumn<NonNullable<RunRecord['testResults']>>;

@@ -17,6 +17,7 @@ import {
   type RankReason,
   type RunView,
   reasons,
+  sequenceResult,
   silenceNote,
   stageOf,
   testNotes,
@@ -194,7 +195,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   const lines = [
     ...long,
     ...[view.lowered, view.leftOut, view.sandbox?.weaker, commandNotes(view)].flatMap((one) => one ?? []),
-    ...[view.learned ?? [], testNotes(view)].flat(),
+    ...[sequenceResult(view) ?? [], view.learned ?? [], testNotes(view)].flat(),
     ...(view.debate ? [`Debate of the brief: ${debateSummary(view.debate, (critic) => critic)}`] : []),
   ];
   if (lines.length === 0) return [];

@@ -13,6 +13,7 @@ import {
   progressLabel,
   queueText,
   type RunView,
+  sequencePlan,
   shortContestantNames,
   stepTime,
   tokensText,
@@ -42,6 +43,7 @@ export function renderProgress(view: RunView, width: number, colour: boolean): r
       const cells = columns.map((column) => padded(column.text(candidate), column.width, column.side));
       return paint(TONES[candidate.state], clipped(cells.join(GAP).trimEnd(), width));
     }),
+    ...planLines(view).flatMap((line) => indented(line, width)),
     ...waitingLines(view).flatMap((line) => indented(line, width)),
   ];
 }
@@ -113,6 +115,8 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
   const left = examinationTimeLeft(view);
   if (previous?.state !== view.state || progressLabel(previous) !== label)
     lines.push(`${time}  ${label}${left === null ? '' : `, ${left}`}`);
+  if (previous?.sequence?.firstUsd !== view.sequence?.firstUsd)
+    lines.push(...planLines(view).map((line) => `${' '.repeat(9)}${line}`));
   if (isNewQuestion(previous, view))
     lines.push(...waitingLines(view).map((line) => `${' '.repeat(9)}${line}`));
   for (const candidate of view.candidates.toSorted(byAlias)) {
@@ -121,6 +125,12 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
     lines.push(`${time}  ${printable(candidate.alias, 2)}: ${change(candidate)}`);
   }
   return lines;
+}
+
+/** What a sequential field will probably cost. */
+function planLines(view: RunView): readonly string[] {
+  const plan = sequencePlan(view);
+  return plan === null ? [] : [plan];
 }
 
 function indented(line: string, width: number): readonly string[] {

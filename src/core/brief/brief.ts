@@ -249,16 +249,20 @@ type CostOf = (tokens: {
   readonly tokensOut: number;
 }) => Usd | null;
 
-/** Estimated cost of a run, never above its caps. Null if the size of the work or the price of a model is unknown. */
+/**
+ * Estimated cost of a run, never above its caps. `first`: contestants that start in any case; default: all. Null if the
+ * size of the work or the price of a model is unknown.
+ */
 export function forecast(
   { size }: Pick<Brief, 'size'>,
   { budget }: Pick<Settings, 'budget'>,
   contestants: readonly CostOf[],
+  first = contestants.length,
 ): Forecast | null {
   if (size === undefined || contestants.length === 0) return null;
   const range = TOKENS_BY_SIZE[size];
-  const sum = (end: 0 | 1): number | null =>
-    contestants.reduce<number | null>((total, costOf) => {
+  const sum = (end: 0 | 1, of: readonly CostOf[]): number | null =>
+    of.reduce<number | null>((total, costOf) => {
       const tokensIn = range.tokensIn[end];
       const usd = costOf({
         tokensIn,
@@ -267,7 +271,7 @@ export function forecast(
       });
       return total === null || usd === null ? null : total + Math.min(usd, budget.candidate);
     }, 0);
-  const [least, most] = [sum(0), sum(1)];
+  const [least, most] = [sum(0, contestants.slice(0, first)), sum(1, contestants)];
   if (least === null || most === null) return null;
   const capped = (usd: number) => Math.min(budget.run, usd * (1 + OVERHEAD_SHARE));
   return { least: capped(least), most: capped(most) };

@@ -116,7 +116,7 @@ export function chooseField(request: FieldRequest): FieldChoice {
   return { chosen, considered: options.length, runs: known.runs, kind, isCutByBudget };
 }
 
-interface Drawn {
+export interface Drawn {
   readonly option: Option;
   /** The posterior mean, and one draw around it. */
   readonly mean: number;
@@ -129,7 +129,7 @@ interface Known extends Tally {
   readonly usd: Usd;
 }
 
-interface History {
+export interface History {
   readonly runs: number;
   /** By agent and model, then by prompt; discounted. */
   readonly pairs: ReadonlyMap<string, ReadonlyMap<string, Known>>;
@@ -138,10 +138,10 @@ interface History {
 
 const pairKey = ({ agent, model }: Pick<Option, 'agent' | 'model'>): string => JSON.stringify([agent, model]);
 
-const ownOf = ({ pairs }: History, option: Option): Known | undefined =>
+export const ownOf = ({ pairs }: History, option: Option): Known | undefined =>
   pairs.get(pairKey(option))?.get(option.prompt);
 
-function historyOf(outcomes: readonly CandidateOutcome[], kind: WorkKind): History {
+export function historyOf(outcomes: readonly CandidateOutcome[], kind: WorkKind): History {
   const told = trialsOf(outcomes).filter(({ credit }) => credit !== null);
   const order = [...new Map(told.map(({ candidates: [one] }) => [one.runId, one.at]))]
     .toSorted(([a, at], [b, then]) => then - at || byCodeUnits(b, a))
@@ -173,7 +173,7 @@ function historyOf(outcomes: readonly CandidateOutcome[], kind: WorkKind): Histo
 const pooledTally = (tallies: readonly Tally[]): Tally => tallies.reduce(plus, NO_TALLY);
 
 /** Contestants are drawn around a draw from the other prompts of their agent and model: own results count once. */
-function drawAll(options: readonly Option[], known: History, random: () => number): readonly Drawn[] {
+export function drawAll(options: readonly Option[], known: History, random: () => number): readonly Drawn[] {
   return options.map((option) => {
     const pair = [...(known.pairs.get(pairKey(option)) ?? [])];
     const others = pooledTally(pair.flatMap(([prompt, tally]) => (prompt === option.prompt ? [] : [tally])));
@@ -193,14 +193,14 @@ function drawAll(options: readonly Option[], known: History, random: () => numbe
   });
 }
 
-function bestOf(from: readonly Drawn[], families: readonly string[]): Drawn {
+export function bestOf(from: readonly Drawn[], families: readonly string[]): Drawn {
   const worth = ({ option, value }: Drawn): number =>
     value * FIELD_RULES.sameFamily ** families.filter((family) => family === familyOf(option.model)).length;
   return from.reduce((best, one) => (worth(one) > worth(best) ? one : best));
 }
 
 /** The mean of earlier runs, with the forecast as a few more; never above the limit of a candidate. */
-function expectedUsd({ option }: Drawn, known: History, mostUsd: Usd): Usd {
+export function expectedUsd({ option }: Drawn, known: History, mostUsd: Usd): Usd {
   const own = ownOf(known, option);
   const forecast = option.forecastUsd ?? mostUsd;
   const { forecastRuns } = FIELD_RULES;

@@ -28,5 +28,6 @@ export {
   type PullEnding,
 } from './outcome.ts';
 export { type CommitMessage, type MergedPull, revertedAt, revertsNamed } from './reverts.ts';
+export { type SequenceChoice, sequenceOf, sequenceReason } from './sequence.ts';
 export { posterior, priorFrom, type Tally } from './shrinkage.ts';
 export { changeSize, mainLanguageOf, WORK_KINDS, type WorkKind, workKindOf } from './work-kind.ts';

@@ -8,4 +8,25 @@ export interface Learned {
     readonly verdicts: number;
     readonly noneClear?: true;
   };
+  /** Of the contestants of a sequential field, in the order in which they start; absent: all start at once. */
+  readonly sequence?: readonly Expectation[];
+}
+
+/** What is known about a contestant before it starts. */
+export interface Expectation {
+  /** Estimated share of runs that it wins, in [0, 1]. */
+  readonly wins: number;
+  /** What it probably costs, US dollars; null: unknown. */
+  readonly usd: number | null;
+}
+
+/** Why a run with a sequential field started no further contestant. Plain JSON. */
+export interface FieldEnd {
+  /** Contestants of the field that were started, and how many it has. */
+  readonly started: number;
+  readonly of: number;
+  /** One sentence. */
+  readonly because: string;
+  /** What the others would probably have cost, US dollars; null: unknown. */
+  readonly savedUsd: number | null;
 }

@@ -16,5 +16,13 @@ export {
 export { CALIBRATION, type Calibration, type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
 export { rank, undecidedBefore } from './ranking.ts';
 export { failedGate, someTests, whatFailed } from './reasons.ts';
+export {
+  firstInSequence,
+  NOTICED_SHARE,
+  nextInSequence,
+  type SequenceFacts,
+  type SequenceStep,
+  type SpentTurn,
+} from './sequence.ts';
 export * from './stored-patches.ts';
 export { isOverruledBy, type RankingOptions, rankingOptionsOf, wantsJudges } from './strategies.ts';

@@ -1,7 +1,7 @@
 import { type Identities, identitiesOf, scrub } from '../judging/index.ts';
 import { type Candidate, type Contestant, isOver, type RunState } from '../model/index.ts';
 import { HIDDEN } from './format.ts';
-import type { CandidateView, RunView } from './view.ts';
+import type { CandidateView, RunView, SequenceView } from './view.ts';
 
 /** For readers who see letters only; empty if nothing is hidden. */
 export const blindNote = ({ namesHidden, state }: Pick<RunView, 'namesHidden' | 'state'>): string =>
@@ -65,7 +65,7 @@ export function hiddenCandidate(candidate: Candidate, names: HiddenNames): Candi
  * that compete, and a family tells who did not write a patch.
  */
 export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
-  const { debate, judgement, review, independentTests, learned: _, ...rest } = view;
+  const { debate, judgement, review, independentTests, sequence, learned: _, ...rest } = view;
   return {
     ...rest,
     namesHidden: true,
@@ -74,6 +74,7 @@ export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
       // A gate repeats what an agent printed last.
       gates: gates.map((gate) => ({ ...gate, because: withoutNames(gate.because, names) })),
     })),
+    ...(sequence ? { sequence: withoutPrices(sequence) } : {}),
     ...(debate ? { debate: withoutModels(debate, (text) => text) } : {}),
     ...(judgement ? { judgement: withoutModels(judgement, (text) => withoutNames(text, names)) } : {}),
     ...(review ? { review: withoutModels(review, (text) => withoutNames(text, names)) } : {}),
@@ -87,6 +88,13 @@ export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
       : {}),
   };
 }
+
+const withoutPrices = ({ end, ...sequence }: SequenceView): SequenceView => ({
+  ...sequence,
+  firstUsd: null,
+  allUsd: null,
+  ...(end ? { end: { ...end, savedUsd: null } } : {}),
+});
 
 /** Plain JSON of the same shape: `model` and `family` are hidden, `shown` is applied to the other texts. */
 function withoutModels<T>(value: T, shown: (text: string) => string): T {

@@ -3,7 +3,8 @@ import { type Alias, byAlias } from '../model/index.ts';
 import { chosenOf, pickOf, type Separator } from '../ranking/index.ts';
 import { type DistinguishingTest, distinguishingTests } from './executed.ts';
 import { contestantName, costText, counted, elapsed, money, tokensText } from './format.ts';
-import { code, details, fill, prose, tableRows } from './markdown.ts';
+import { code, details, fill, inertSentence, prose, tableRows } from './markdown.ts';
+import { sequenceResult } from './sequence.ts';
 import type { RunView } from './view.ts';
 
 /** Maximum rows and columns of the small matrix; the page of the run has all. */
@@ -70,6 +71,8 @@ const matrixRow = (
 /** Without file and suites, which are the same for most. */
 const lastPart = (id: string): string => id.split(' > ').at(-1) || id;
 
+/** Maximum code points of what is said about a sequential field. */
+const MAX_FIELD = 400;
 const CONTESTANTS_SUMMARY = 'Who wrote them, and what they cost';
 
 /** The contestants' names, in no other place of a comparison; with cost and time, folded. */
@@ -84,7 +87,13 @@ export function contestantsSection(view: RunView, maxLength: number): string {
       elapsed(ms),
     ]);
   if (rows.length === 0) return '';
-  const whole = view.budget.spent > 0 ? `\n\nThe whole run cost ${money(view.budget.spent)}.` : '';
+  const field = sequenceResult(view);
+  const whole = [
+    ...(view.budget.spent > 0 ? [`The whole run cost ${money(view.budget.spent)}.`] : []),
+    ...(field === null ? [] : [inertSentence(field, MAX_FIELD)]),
+  ]
+    .map((sentence) => `\n\n${sentence}`)
+    .join('');
   const lines = tableRows(['', 'contestant', 'cost', 'tokens', 'time'], 'llrrr', rows);
   const body = fill(lines, maxLength - details(CONTESTANTS_SUMMARY, '').length - whole.length, {
     separator: '\n',

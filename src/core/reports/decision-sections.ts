@@ -10,6 +10,7 @@ import { chosenText, evidenceText } from './headline.ts';
 import { code, details, fill, inertSentence, link, tableRows } from './markdown.ts';
 import { MARKDOWN, type Markup, personIn } from './markup.ts';
 import { baseTestsText, standings } from './ranking-table.ts';
+import { sequenceResult } from './sequence.ts';
 import { couldKeepCommands } from './settings-pull.ts';
 import {
   agreementNote,
@@ -143,7 +144,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number):
     ...whereFacts(view),
     "- Existing tests: the base commit's own test files, run on each candidate's production code",
     "- New tests: independent ones, written by no contestant, and those that candidates added, run on the production code of every candidate that passed the gates; nobody's own tests count for them",
-    ...[view.learned ?? [], agreementNote(view) ?? [], testNotes(view)]
+    ...[sequenceResult(view) ?? [], view.learned ?? [], agreementNote(view) ?? [], testNotes(view)]
       .flat()
       .map((note) => `- ${inertSentence(note, MAX_NOTE)}`),
     ...notableFacts(diffs),

@@ -162,6 +162,23 @@ const DecisionDocument = z.strictObject({
   ),
 });
 
+const FieldDocument = z.strictObject({
+  first: z.number().describe('Contestants that start at once.'),
+  of: z.number().describe('All contestants of the field.'),
+  firstUsd: inDollars
+    .nullable()
+    .describe('What the first ones probably cost; null: unknown, or hidden by blind mode.'),
+  allUsd: inDollars.nullable(),
+  end: z
+    .strictObject({
+      started: z.number(),
+      of: z.number(),
+      because: z.string(),
+      savedUsd: inDollars.nullable().describe('What the others would probably have cost.'),
+    })
+    .nullable(),
+});
+
 const optionalText = z.string().optional();
 const ChecksDocument = z.strictObject({
   setup: optionalText,
@@ -236,6 +253,9 @@ export const RunDocument = z.strictObject({
     ),
     learned: listOf(z.string()).describe(
       'What earlier runs of the repository changed in this one, one sentence each.',
+    ),
+    field: FieldDocument.nullable().describe(
+      'With `adaptive.field: sequential`: how many contestants start, and what they probably cost. Null: all started at once.',
     ),
     namesHidden: z
       .boolean()

@@ -27,6 +27,7 @@ export function runDocument(view: RunView, parts: DocumentParts = {}): RunDocume
       queue: view.queue ?? null,
       lowered: view.lowered ?? [],
       learned: view.learned ?? [],
+      field: fieldJson(view.sequence),
       namesHidden: view.namesHidden ?? false,
       stages: view.stages.map(({ stage, startedAt, endedAt }) => ({
         stage,
@@ -55,6 +56,19 @@ export function runDocument(view: RunView, parts: DocumentParts = {}): RunDocume
 
 /** Sums of prices have rounding errors after the sixth digit; no price is finer. */
 const microDollars = (usd: number): number => Math.round(usd * 1e6) / 1e6;
+
+function fieldJson(sequence: RunView['sequence']): RunDocument['run']['field'] {
+  if (sequence === undefined) return null;
+  const { first, of, firstUsd, allUsd, end } = sequence;
+  const price = (usd: number | null) => (usd === null ? null : microDollars(usd));
+  return {
+    first,
+    of,
+    firstUsd: price(firstUsd),
+    allUsd: price(allUsd),
+    end: end ? { ...end, savedUsd: price(end.savedUsd) } : null,
+  };
+}
 
 function decisionJson(decision: RunView['decision']): RunDocument['run']['decision'] {
   if (decision === undefined) return null;

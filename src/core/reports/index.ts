@@ -92,6 +92,7 @@ export {
   unknownReply,
 } from './replies.ts';
 export { criticText, debateSummary, OBJECTION_RESULT_LABELS, reviewOutcome } from './sections.ts';
+export { sequencePlan, sequenceResult } from './sequence.ts';
 export { couldKeepCommands, settingsPull } from './settings-pull.ts';
 export { ALL_CODERS, spendingGroups } from './spending.ts';
 export { statusComment } from './status.ts';
@@ -129,6 +130,7 @@ export {
   type Report,
   type RunView,
   type SandboxView,
+  type SequenceView,
 } from './view.ts';
 export {
   cut,

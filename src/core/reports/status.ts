@@ -14,6 +14,7 @@ import {
 import { BODY_ROOM, code, details, fill, inertSentence, report, tableRows } from './markdown.ts';
 import { overlapLine } from './overlaps.ts';
 import { briefSection, debateLine, debateSection } from './sections.ts';
+import { sequencePlan } from './sequence.ts';
 import { runSummary } from './summary.ts';
 import type { CandidateView, Report, RunView } from './view.ts';
 
@@ -120,7 +121,8 @@ function facts(view: RunView): string {
   const budget =
     view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${escapedMoney(view.budget.run)}.` : '';
   const forecast = forecastText(view);
-  return [budget, forecast, base, checks].filter((part) => part !== '').join(' ');
+  const plan = sequencePlan(view, escapedMoney) ?? '';
+  return [budget, forecast, plan, base, checks].filter((part) => part !== '').join(' ');
 }
 
 /** For an active run: an estimate from the planner's size of the work and the models' prices. */

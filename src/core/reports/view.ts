@@ -11,6 +11,7 @@ import type {
   Contestant,
   FaultCode,
   Overlaps,
+  FieldEnd,
   PullWork,
   RunId,
   RunState,
@@ -153,6 +154,18 @@ export interface CandidateView extends Omit<Candidate, 'contestant' | 'usage'> {
   readonly usage: Usage | null;
 }
 
+/** How far a sequential field has got, and what it probably costs. US dollars; null: unknown, or hidden by blind mode. */
+export interface SequenceView {
+  /** Contestants that start at once, and all of them. */
+  readonly first: number;
+  readonly of: number;
+  /** What these probably cost. */
+  readonly firstUsd: Usd | null;
+  readonly allUsd: Usd | null;
+  /** Absent while further contestants may start. */
+  readonly end?: FieldEnd;
+}
+
 /** One run as shown to readers: all data that reports may use. */
 export interface RunView {
   readonly id: RunId;
@@ -212,6 +225,8 @@ export interface RunView {
   readonly lowered?: readonly string[];
   /** What earlier runs of the repository changed in this one, one sentence each; absent for nothing. */
   readonly learned?: readonly string[];
+  /** Of a sequential field; absent if all contestants start at once. */
+  readonly sequence?: SequenceView;
   /** Comments that the task lacks because of a limit, one sentence each. */
   readonly leftOut?: readonly string[];
   /** The label that requests a run: removed when the run starts; setting it again starts a new one. */

@@ -1,15 +1,19 @@
 import { forecast } from '../../core/brief/index.ts';
 import {
+  agentName,
   type CandidateOutcome,
   chooseField,
   confidenceShift,
   type FieldChoice,
   fieldReasons,
   type Option,
+  type SequenceChoice,
+  sequenceOf,
+  sequenceReason,
   workKindOf,
 } from '../../core/learning/index.ts';
 import { Fault, type Origin, type RunId, type Task } from '../../core/model/index.ts';
-import { AUTO, type Settings } from '../../core/settings/index.ts';
+import { AUTO, type Entrant, type Settings } from '../../core/settings/index.ts';
 import { contestantsOf, speaksProtocol } from '../contestants.ts';
 import { repositoryKeyOf, type World } from '../context.ts';
 
@@ -22,6 +26,8 @@ const MAX_EARLIER_RUNS = 500;
 interface EarlierRuns {
   /** Names the contestants in place of `auto`. */
   chooseField(settings: Settings): Promise<Settings>;
+  /** Of settings with a sequential field: names the contestants in the order in which they start. */
+  orderField(settings: Settings): Settings;
   /** Of the task; `learned` is absent if nothing changes. */
   learned(): Pick<Task, 'learned'>;
 }
@@ -37,18 +43,30 @@ export async function readEarlierRuns(
   // In a local run a person's pick is heard and agreement is not: its verdicts would all be objections.
   const confidence = origin.kind === 'github' ? confidenceShift(outcomes) : null;
   let choice: FieldChoice | null = null;
+  let sequence: SequenceChoice | null = null;
   return {
     async chooseField(settings) {
       const chosen = await fieldFor(world, settings, { runId, title, outcomes });
       choice = chosen.choice;
       return chosen.settings;
     },
+    orderField(settings) {
+      if (settings.adaptive.field !== 'sequential') return settings;
+      const ordered = orderedField(world, settings, { runId, title, outcomes });
+      sequence = ordered.sequence;
+      return ordered.settings;
+    },
     learned() {
-      if (!choice && !confidence) return {};
+      const field = [
+        ...(choice ? fieldReasons(choice) : []),
+        ...(sequence ? [sequenceReason(sequence)] : []),
+      ];
+      if (field.length === 0 && !confidence) return {};
       return {
         learned: {
-          ...(choice ? { field: fieldReasons(choice) } : {}),
+          ...(field.length > 0 ? { field } : {}),
           ...(confidence ? { confidence } : {}),
+          ...(sequence ? { sequence: sequence.expectations } : {}),
         },
       };
     },
@@ -91,6 +109,35 @@ async function fieldFor(
   const coders = [...named, ...chosen];
   if (coders.length === 0) throw nobodyToChoose(world);
   return { settings: { ...settings, coders, candidates: coders.length }, choice };
+}
+
+/** The contestants by name, each at the place of its start; coders beyond `candidates` stay behind them. */
+function orderedField(
+  world: EarlierRunsPorts,
+  settings: Settings,
+  { runId, title, outcomes }: FieldFacts,
+): { readonly settings: Settings; readonly sequence: SequenceChoice } {
+  const field = contestantsOf(world, settings);
+  const sequence = sequenceOf({
+    contestants: field.map((one) => ({
+      agent: agentName(one),
+      model: one.model,
+      prompt: one.prompt,
+      forecastUsd: forecastOf(world, settings, one.model),
+    })),
+    outcomes,
+    kind: workKindOf([title], null),
+    candidateUsd: settings.budget.candidate,
+    runId,
+  });
+  const coders = sequence.order.map((at) => {
+    const { seed: _, argv, ...coder } = field[at] as Entrant;
+    return { ...coder, ...(argv ? { argv: [...argv] as [string, ...string[]] } : {}) };
+  });
+  return {
+    settings: { ...settings, coders: [...coders, ...settings.coders.slice(coders.length)] },
+    sequence,
+  };
 }
 
 function nobodyToChoose({ defaults }: Pick<World, 'defaults'>): Fault {

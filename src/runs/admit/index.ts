@@ -73,7 +73,7 @@ export async function admit(
     ...text,
     comments: gathered.comments,
     base: gathered.base,
-    settings: settled.settings,
+    settings: earlier.orderField(settled.settings),
     lowered: settled.lowered,
     ...earlier.learned(),
     ...((await hasConventionalTitles(world, source, gathered.base.sha)) ? { conventionalTitles: true } : {}),

@@ -62,7 +62,7 @@ export async function plan(
         );
   const { read: _, ...written } = answer;
   const { brief, notes } = checkBrief(written, paths);
-  const cost = forecast(brief, task.settings, costsOf(world, task));
+  const cost = forecast(brief, task.settings, costsOf(world, task), task.learned?.sequence ? 1 : undefined);
   // What critics named holds for the brief that follows from it.
   const acceptance = since?.brief.acceptance;
   return {

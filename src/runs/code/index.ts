@@ -3,7 +3,6 @@ import type { Alias, Fault, RunId } from '../../core/model/index.ts';
 import { assignAliases } from '../../core/settings/index.ts';
 import type { ChildInput, FlowContext } from '../../ports/index.ts';
 import { prepareBase, type RestorePorts } from '../base/index.ts';
-import { contestantsOf } from '../contestants.ts';
 import { taskOf, type World } from '../context.ts';
 import {
   type RunContext,
@@ -15,6 +14,7 @@ import {
   type WorkTime,
 } from '../stage.ts';
 import { type CoderPorts, waitNote } from './ending.ts';
+import { firstContestants } from './field.ts';
 import { closeCoding, queueCandidates, queueRetry, type RoundPorts, withTimeLeft } from './queue.ts';
 import { writeCandidate } from './supervise.ts';
 
@@ -131,7 +131,7 @@ const MAX_RESTARTS = 4;
 /** Minimum number of coders for early stopping: agreement between two can only save the work of a third. */
 const MIN_WATCHED = 3;
 
-/** Gives each contestant an alias that does not identify it, and prepares the common base checkout. */
+/** Gives each contestant that starts an alias that does not identify it, and prepares the common base checkout. */
 async function queueContestants(
   world: CodePorts,
   { carry }: Pick<CodingOptions, 'carry'>,
@@ -141,7 +141,7 @@ async function queueContestants(
   const task = taskOf(run);
   const base = await prepareBase(world, task, { signal });
   if (carry) return { inputs: await queueRetry(world, run, base, { ...carry, signal }), watched: false };
-  const field = contestantsOf(world, task.settings);
+  const field = firstContestants(world, run, task);
   const aliases = assignAliases(run.id, field.length);
   const places = field.map((contestant, ordinal) => ({
     alias: aliases[ordinal] as Alias,

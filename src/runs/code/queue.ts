@@ -17,6 +17,7 @@ import { type RestorePorts, restoreTree } from '../base/index.ts';
 import { hasPrice, oneMoreContestant } from '../contestants.ts';
 import { priorityIn, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import type { StageRunner, WorkTime } from '../stage.ts';
+import { stepOfField } from './field.ts';
 
 /** Dependencies of queueing candidates. */
 export type RoundPorts = Pick<
@@ -149,7 +150,8 @@ function takenOver(
 }
 
 /**
- * Codes a further round if the evidence calls for one: repairs, one more contestant, or a synthesis. Its candidates run
+ * Codes a further round if the evidence calls for one: the next contestant of a sequential field, repairs, one more
+ * contestant, or a synthesis. Its candidates run
  * in their own flows, so that none is coded twice. Returns false if there is nothing more to examine; a round that
  * fails leaves the run's existing candidates unchanged.
  */
@@ -178,9 +180,17 @@ async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly C
   // further round would be requested twice.
   if (candidates.some((one) => one.state !== 'queued' && !examined.includes(one))) return [];
   const remainingUsd = await budgetLeft(world, task, examined);
-  const next = nextRound({ candidates: examined, evidence, settings: task.settings, remainingUsd });
+  const step = stepOfField(world, run, task, { examined, remainingUsd });
+  if (step?.kind === 'stop') {
+    const { kind: _, ...fieldEnd } = step;
+    await world.store.updateRun(runId, { fieldEnd }, world.clock.now());
+  }
+  const next =
+    step?.kind === 'next'
+      ? step
+      : nextRound({ candidates: examined, evidence, settings: task.settings, remainingUsd });
   world.log.info({ run: runId, round: next.kind }, next.because);
-  const contestants = contestantsFor(world, task, next, examined);
+  const contestants = next.kind === 'next' ? [next.contestant] : contestantsFor(world, task, next, examined);
   if (contestants.length === 0) return [];
   await world.store.markStage(runId, 'code', 'start', world.clock.now());
   await world.store.transition(runId, 'briefed', next.because, world.clock.now());

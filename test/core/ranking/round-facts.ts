@@ -54,7 +54,7 @@ export const runner = (alias: string, usd = 0.1, round?: FurtherRound): RoundCan
 });
 
 export const ALL_ON: RoundFacts['settings'] = {
-  adaptive: { stopEarly: true, oneMore: true, repair: true },
+  adaptive: { field: 'all', stopEarly: true, oneMore: true, repair: true },
   synthesis: true,
 };
 
@@ -117,7 +117,7 @@ export const anyFacts: fc.Arbitrary<RoundFacts> = fc
           ...(neutral ? { neutral } : {}),
         }),
       ),
-      settings: { adaptive: { stopEarly: false, repair, oneMore }, synthesis },
+      settings: { adaptive: { field: 'all', stopEarly: false, repair, oneMore }, synthesis },
       remainingUsd,
     };
   });

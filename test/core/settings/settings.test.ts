@@ -37,7 +37,7 @@ describe('a settings file', () => {
         budget: { run: 5, candidate: 2 },
         evaluator: ['evidence', 'model'],
         weights: { tests: 50, simplicity: 30, speed: 20 },
-        adaptive: { stopEarly: false, oneMore: true, repair: true },
+        adaptive: { field: 'all', stopEarly: false, oneMore: true, repair: true },
         synthesis: false,
         ci: 'hold',
       });
@@ -102,6 +102,7 @@ describe('a settings file', () => {
 
   test('turns each kind of further round on or off', () => {
     expect(settings({ adaptive: { repair: false } }).adaptive).toEqual({
+      field: 'all',
       stopEarly: false,
       oneMore: true,
       repair: false,

@@ -21,6 +21,7 @@ export const runs = [
       independent_tests jsonb,
       evidence      jsonb,
       test_results  jsonb,
+      field_end     jsonb,
       ranking       jsonb,
       judgement     jsonb,
       decision      jsonb,

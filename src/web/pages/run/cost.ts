@@ -6,18 +6,18 @@ import {
   HIDDEN,
   money,
   type RunView,
+  sequencePlan,
+  sequenceResult,
   spendingGroups,
   tokens,
 } from '../../../core/reports/index.ts';
 import type { ShownWork } from '../../../runs/index.ts';
-import { codeText, type Html, shownLine } from '../../layout.ts';
+import { codeText, type Html, shownLine, shownSentence } from '../../layout.ts';
 import { facts } from './frame.ts';
 
 /** Where the money went, by part of the run and by spender, from the ledger of the gateway. */
-export function costBody(
-  { budget, candidates, brief }: RunView,
-  spent: Awaited<ReturnType<ShownWork['spending']>>,
-): Html {
+export function costBody(view: RunView, spent: Awaited<ReturnType<ShownWork['spending']>>): Html {
+  const { budget, candidates, brief } = view;
   const groups = spendingGroups(
     spent,
     candidates.map(({ alias }) => alias),
@@ -31,8 +31,10 @@ export function costBody(
     ['Budget of a candidate', budget.candidate === undefined ? '' : `$${dollars(budget.candidate)}`],
     ['Forecast', brief?.forecast ? `${money(brief.forecast.least)} to ${money(brief.forecast.most)}` : ''],
   ]);
-  if (groups.length === 0) return html`${head}<p>No model has been called yet.</p>`;
-  return html`${head}
+  const field = sequencePlan(view) ?? sequenceResult(view);
+  const course = field === null ? '' : html`<p>${shownSentence(field, 400)}</p>`;
+  if (groups.length === 0) return html`${head}${course}<p>No model has been called yet.</p>`;
+  return html`${head}${course}
 ${estimated > 0 ? html`<p>${counted(estimated, 'call')} without usage from the provider, or not finished: the cost is an upper estimate.</p>` : ''}
 <div class="scroll" role="region" aria-label="Cost by part of the run" tabindex="0"><table class="cost"><caption>Cost by part of the run and by spender</caption>
 <thead><tr><th scope="col">Spender</th><th scope="col">Model</th><th scope="col">Calls</th><th scope="col">Tokens</th><th scope="col">Time</th><th scope="col">Cost</th><th scope="col">Share</th></tr></thead>

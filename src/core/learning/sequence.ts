@@ -1,0 +1,62 @@
+import { familyOf } from '../judging/index.ts';
+import { counted, type Expectation, type RunId, type Usd } from '../model/index.ts';
+import { fnv1a, mulberry32 } from '../settings/index.ts';
+import { bestOf, type Drawn, drawAll, expectedUsd, historyOf, type Option, ownOf } from './field.ts';
+import type { CandidateOutcome } from './outcome.ts';
+import type { WorkKind } from './work-kind.ts';
+
+export interface SequenceRequest {
+  /** The contestants of the run, in the order of the settings. */
+  readonly contestants: readonly Option[];
+  /** Of this repository, in any order. */
+  readonly outcomes: readonly CandidateOutcome[];
+  readonly kind: WorkKind;
+  /** US dollars that one of them may spend. */
+  readonly candidateUsd: Usd;
+  /** The same run gets the same order from the same outcomes. */
+  readonly runId: RunId;
+}
+
+export interface SequenceChoice {
+  /** Positions in the request, and what is known of each, in the order in which they start. */
+  readonly order: readonly number[];
+  readonly expectations: readonly Expectation[];
+  /** Runs of the repository that tell something. */
+  readonly runs: number;
+}
+
+/**
+ * The order in which contestants of a sequential field start: as places are given by `coders: auto`, by draws from what
+ * is known about each, so that nobody who starts last stays unknown; without any earlier run in the order of the
+ * settings. Each further contestant of a model family counts less: its mistakes are probably the same.
+ */
+export function sequenceOf(request: SequenceRequest): SequenceChoice {
+  const { contestants, outcomes, kind, candidateUsd, runId } = request;
+  const known = historyOf(outcomes, kind);
+  const drawn = drawAll(contestants, known, mulberry32(fnv1a(`${runId}:order`)));
+  const equal = drawn.map((one) => ({ ...one, value: 1 }));
+  const order: number[] = [];
+  const families: string[] = [];
+  const open = new Map((known.runs > 0 ? drawn : equal).entries());
+  while (open.size > 0) {
+    const best = bestOf([...open.values()], families);
+    const [at] = [...open].find(([, one]) => one === best) as [number, Drawn];
+    open.delete(at);
+    order.push(at);
+    families.push(familyOf(best.option.model));
+  }
+  const expectations = order.map((at) => {
+    const one = drawn[at] as Drawn;
+    const isPriced = one.option.forecastUsd !== null || ownOf(known, one.option) !== undefined;
+    return { wins: one.mean, usd: isPriced ? expectedUsd(one, known, candidateUsd) : null };
+  });
+  return { order, expectations, runs: known.runs };
+}
+
+/** Why this order, for the comparison. */
+export const sequenceReason = ({ runs }: SequenceChoice): string =>
+  `\`adaptive.field: sequential\` orders the contestants ${
+    runs === 0
+      ? 'as the settings do, different model families first: no run of this repository has been decided yet'
+      : `by ${counted(runs, 'earlier run')} in this repository, different model families first`
+  }.`;

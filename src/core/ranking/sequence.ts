@@ -1,0 +1,160 @@
+import type { BaseFacts, Evidence } from '../evidence/index.ts';
+import type { IndependentTestReport } from '../independent-tests/index.ts';
+import { familyOf } from '../judging/index.ts';
+import type { Expectation, Usd } from '../model/index.ts';
+import type { Settings } from '../settings/index.ts';
+import type { Decision } from './decision.ts';
+import { rankingOptionsOf, wantsJudges } from './strategies.ts';
+
+/** A contestant of the field that was started: what it was expected to cost, and what it did cost. US dollars. */
+export interface SpentTurn {
+  readonly expectedUsd: Usd | null;
+  readonly usd: Usd;
+}
+
+export interface SequenceFacts {
+  readonly evidence: readonly Evidence[];
+  /** What the evidence decides so far, before any judge is asked. */
+  readonly decision: Decision;
+  /** Tests by models, with those that nobody passes; absent if none were written. */
+  readonly written?: IndependentTestReport | undefined;
+  /** Contestants of the field that were started, and the others in the order in which they start. */
+  readonly started: readonly SpentTurn[];
+  readonly pending: readonly Expectation[];
+  readonly budget: Settings['budget'];
+  /** US dollars that the run may still spend; null if unknown. */
+  readonly remainingUsd: Usd | null;
+}
+
+/** `because` is one sentence for people, without names and dollars: it is shown in blind mode, too. */
+export type SequenceStep =
+  | { readonly kind: 'next'; readonly because: string }
+  | {
+      readonly kind: 'stop';
+      readonly because: string;
+      /** What the others would probably have cost, US dollars; null: unknown. */
+      readonly savedUsd: Usd | null;
+    };
+
+/**
+ * Of wrong picks beside a contestant that is right, the share that become right once it takes part. From
+ * `bench/sequential.ts` on one half of the repositories (docs/benchmarks.md).
+ */
+export const NOTICED_SHARE = 0.5;
+
+/**
+ * Whether the next contestant of a sequential field starts. It does while nothing decides, and while only one candidate
+ * is sound and its proof could share its mistakes. A clear pick ends the field. In between it is a matter of price: the
+ * chance that one more corrects the pick, times what the settings allow for an answer (`budget.run`), against what one
+ * more probably costs. The order of the evidence has no influence.
+ */
+export function nextInSequence(facts: SequenceFacts): SequenceStep {
+  const { evidence, decision, pending, remainingUsd } = facts;
+  const [next] = pending;
+  if (!next) return { kind: 'stop', because: 'All contestants have run.', savedUsd: 0 };
+  const stop = (because: string): SequenceStep => ({
+    kind: 'stop',
+    because,
+    savedUsd: expectedUsdOfAll(facts),
+  });
+  const price = expectedUsdOf(next, facts);
+  if (remainingUsd !== null && remainingUsd <= (price ?? 0))
+    return stop('The remaining budget is too small for another contestant.');
+  if (decision.kind === 'none')
+    return { kind: 'next', because: 'No candidate passes without breaking a test so far.' };
+  if (decision.kind === 'toss-up') return { kind: 'next', because: 'The evidence does not decide so far.' };
+  const { alias, chance, confidence } = decision;
+  const sound = evidence.filter(breaksNothing);
+  const lone = sound.length === 1 ? loneDoubt(facts, sound[0] as Evidence) : null;
+  if (lone !== null) return { kind: 'next', because: lone };
+  if (confidence === 'clear') return stop(clearReason(alias, sound.length));
+  if (price === null)
+    return { kind: 'next', because: `${alias} is likely right, and the price of another one is unknown.` };
+  const gain = (1 - chance) * next.wins * NOTICED_SHARE;
+  const percent = `${Math.max(1, Math.round(100 * gain))}%`;
+  return gain * facts.budget.run > price
+    ? {
+        kind: 'next',
+        because: `${alias} is likely right; another contestant corrects that with an estimated chance of ${percent}, which is worth its price.`,
+      }
+    : stop(
+        `${alias} is likely right; another contestant would correct that with an estimated chance of ${percent}, which is not worth its price.`,
+      );
+}
+
+const breaksNothing = ({ survivor, baseTests }: Evidence): boolean =>
+  survivor && (baseTests?.regressions.length ?? 0) === 0;
+
+const clearReason = (alias: string, sound: number): string =>
+  sound === 1
+    ? `${alias} is clearly right by tests that its own model family did not write.`
+    : `${alias} is clearly right.`;
+
+/**
+ * Why the only sound candidate is not enough; null if it is. Nobody agrees with it or contradicts it, so a test must
+ * show that the task is done that was not written by a model of its author's family, and it must pass every test that
+ * was written: a test that only it could pass and does not counts against nobody (0028), and may be right.
+ */
+function loneDoubt({ decision, written }: SequenceFacts, lone: Evidence): string | null {
+  const { alias } = lone;
+  if (decision.kind !== 'winner' || decision.confidence !== 'clear')
+    return `${alias} is the only sound candidate, and not clearly right.`;
+  const tests = written?.tests ?? [];
+  if (tests.some(({ status, failedBy }) => status === 'suspect' && failedBy.includes(alias)))
+    return `${alias} is the only sound candidate, and fails a written test that another one may pass.`;
+  const admitted = tests.filter(
+    ({ status, passedBy }) => status === 'admitted' && passedBy.includes(alias),
+  ).length;
+  const ofIssue = (lone.independentTests?.passed ?? 0) - admitted;
+  if (ofIssue > 0 || (lone.baseTests?.fixed.length ?? 0) > 0 || (lone.mutants?.caught ?? 0) > 0) return null;
+  const writers = written?.models ?? [];
+  const isForeign =
+    lone.family !== undefined &&
+    writers.length > 0 &&
+    writers.every((model) => familyOf(model) !== lone.family);
+  return isForeign
+    ? null
+    : `${alias} is the only sound candidate, and only tests by its own model family show that it is right.`;
+}
+
+/** Runs of one contestant that an estimate of the price is worth, against the costs in this run. Default. */
+const ESTIMATE_WEIGHT = 1;
+
+/**
+ * What a contestant that has not started probably costs, US dollars, by what those of this run cost against their
+ * estimates; at most the budget of a candidate. Without an estimate: what the most expensive one cost.
+ */
+function expectedUsdOf({ usd }: Expectation, { started, budget }: SequenceFacts): Usd | null {
+  if (usd === null) {
+    const dearest = Math.max(0, ...started.map((one) => one.usd));
+    return dearest > 0 ? dearest : null;
+  }
+  const known = started.flatMap((one) =>
+    one.expectedUsd === null ? [] : [{ expected: one.expectedUsd, usd: one.usd }],
+  );
+  const expected = known.reduce((sum, one) => sum + one.expected, 0);
+  if (expected <= 0) return Math.min(usd, budget.candidate);
+  const spent = known.reduce((sum, one) => sum + one.usd, 0);
+  const prior = (ESTIMATE_WEIGHT * expected) / known.length;
+  return Math.min(budget.candidate, (usd * (spent + prior)) / (expected + prior));
+}
+
+function expectedUsdOfAll(facts: SequenceFacts): Usd | null {
+  const prices = facts.pending.map((one) => expectedUsdOf(one, facts));
+  return prices.reduce<Usd | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0);
+}
+
+/**
+ * How many contestants of a sequential field start at once: one if a test by somebody else may show that it is right (a
+ * test that fails on the base, or one that a model writes), else two, because one alone could never be enough. `base`:
+ * its tests; null: there are none.
+ */
+export function firstInSequence(
+  settings: Pick<Settings, 'weights' | 'evaluator'>,
+  base: Pick<BaseFacts, 'silence' | 'excluded'> | null,
+): 1 | 2 {
+  if (!base || base.silence !== undefined) return 2;
+  return base.excluded.some(({ because }) => because === 'failing') || wantsJudges(rankingOptionsOf(settings))
+    ? 1
+    : 2;
+}

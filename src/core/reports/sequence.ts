@@ -1,0 +1,31 @@
+import type { Usd } from '../model/index.ts';
+import { counted, money, stageOf } from './format.ts';
+import type { RunView } from './view.ts';
+
+/**
+ * How many contestants of a sequential field start, and what they probably cost, in one sentence; null for other runs
+ * and once it is known. `price`: how a text writes dollars.
+ */
+export function sequencePlan(view: RunView, price: (usd: Usd) => string = money): string | null {
+  const { sequence } = view;
+  if (!sequence || sequence.end || stageOf(view) === null) return null;
+  const { first, of, firstUsd, allUsd } = sequence;
+  if (first === of)
+    return `${counted(of, 'contestant')} ${of === 1 ? 'starts' : 'start'} at once: one alone could not show that it is right.`;
+  const costs = (usd: Usd | null) => (usd === null ? '' : ` for about ${price(usd)}`);
+  return `Contestants start one after the other: ${first} of ${of}${costs(firstUsd)}, then more only if needed, all${costs(allUsd)}.`;
+}
+
+/**
+ * How many contestants of a sequential field were started, why no more, and what that saved; null for other runs and
+ * if all started at once.
+ */
+export function sequenceResult({ sequence }: Pick<RunView, 'sequence'>): string | null {
+  if (!sequence?.end) return null;
+  const { started, of, because, savedUsd } = sequence.end;
+  if (sequence.first === of) return null;
+  if (started === of)
+    return `All ${counted(of, 'contestant')} were started, one after the other, because nothing decided earlier.`;
+  const saved = savedUsd === null || savedUsd === 0 ? '' : ` That saved about ${money(savedUsd)}.`;
+  return `${started} of ${counted(of, 'contestant')} ${started === 1 ? 'was' : 'were'} started (\`adaptive.field: sequential\`). ${because}${saved}`;
+}
