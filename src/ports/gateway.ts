@@ -91,6 +91,11 @@ export interface ModelQuestion<T> {
   readonly lease: Lease;
   readonly instructions: string;
   readonly prompt: string;
+  /**
+   * UTF-16 units at the beginning of `prompt` that other questions to the model have in common, after the same
+   * instructions: providers that cache only what is marked are told. Absent: none.
+   */
+  readonly sharedChars?: number;
   readonly schema: z.ZodType<T>;
   readonly signal?: AbortSignal;
   /** How often the model is shown the error in its answer and asked again. Default: twice. */

@@ -36,6 +36,8 @@ export interface ModelCall<T> {
   readonly capUsd: Usd;
   readonly instructions: string;
   readonly prompt: string;
+  /** As in `ModelQuestion`. */
+  readonly sharedChars?: number;
   readonly schema: z.ZodType<T>;
   /** How often a model may correct an invalid answer; absent: the adapter's default. */
   readonly repairs?: number;

@@ -60,6 +60,9 @@ describe('the planner', () => {
     expect(asked).toHaveLength(2);
     expect(asked[1]?.prompt).toContain('src/csv.js\n\nexport const parse');
     expect(asked[1]?.prompt).not.toContain('passwd');
+    // The second question begins as the first, so that providers have it in their caches.
+    const [one = '', two = ''] = asked.map(({ prompt }) => prompt);
+    expect(two.startsWith(one.slice(0, one.lastIndexOf('Write the brief.')))).toBe(true);
     expect(run?.brief?.goal).toBe(BRIEF.goal);
   });
 

@@ -41,6 +41,14 @@ test('three judges of other families see both orders and agree', async () => {
   expect(judging.open).toBe(0);
 });
 
+test('all questions of a judgement begin alike, so that providers have the beginning in their caches', async () => {
+  const judging = openJudging(JUDGES);
+  await judging.judge(poolOf(RIGHT, WRONG, OTHER));
+  const beginnings = judging.seen.map(({ prompt }) => prompt.split('<<<FIRST RAN')[0]);
+  expect(new Set(beginnings).size).toBe(1);
+  expect(beginnings[0]).toContain('<<<TASK');
+});
+
 test('judges read the task, the results and both patches, and nothing about the authors', async () => {
   const judging = openJudging(JUDGES);
   const facts = {

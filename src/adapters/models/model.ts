@@ -12,6 +12,7 @@ import {
   type ModelMessage,
   NoObjectGeneratedError,
   Output,
+  type TextPart,
 } from 'ai';
 import { z } from 'zod';
 import type { Answer, Lease, Model, ModelQuestion, ModelRoute } from '../../ports/index.ts';
@@ -38,7 +39,7 @@ export function openSdkModel(): Model {
 }
 
 async function askAndRepair<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
-  const messages: ModelMessage[] = [{ role: 'user', content: question.prompt }];
+  const messages: ModelMessage[] = [{ role: 'user', content: promptParts(question) }];
   const maxRepairs = question.repairs ?? REPAIRS;
   let problem = '';
   for (let round = 0; round <= maxRepairs; round += 1) {
@@ -60,6 +61,20 @@ async function askAndRepair<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
     kind: 'failed',
     why: `The model's answer was not in the form asked for, ${maxRepairs + 1} times: ${first}`,
   };
+}
+
+/**
+ * Anthropic caches up to a mark: the beginning that questions share is a part of its own, with one. Other providers
+ * cache without being told, and some servers that imitate OpenAI's take no parts.
+ */
+function promptParts<T>({ route, prompt, sharedChars = 0 }: ModelQuestion<T>): string | TextPart[] {
+  const [shared, own] = [prompt.slice(0, sharedChars), prompt.slice(sharedChars)];
+  if (route.protocol !== 'anthropic' || shared.trim() === '' || own.trim() === '') return prompt;
+  const providerOptions = { anthropic: { cacheControl: { type: 'ephemeral' } } } as const;
+  return [
+    { type: 'text', text: shared, providerOptions },
+    { type: 'text', text: own },
+  ];
 }
 
 /** The answer as text, without the SDK's own validation, so that the model can be shown its invalid answer. */

@@ -53,7 +53,8 @@ export const looksIdentical = (a: ShownCandidate, b: ShownCandidate): boolean =>
   a.patch.production === b.patch.production && a.patch.tests === b.patch.tests;
 
 type JudgeQuestion =
-  | { readonly kind: 'question'; readonly text: string }
+  /** `sharedChars`: the length of its beginning that all questions about the task have, with the same nonce. */
+  | { readonly kind: 'question'; readonly text: string; readonly sharedChars: number }
   /** The text still contains author names and must not be sent. */
   | { readonly kind: 'leak'; readonly names: readonly string[] };
 
@@ -98,7 +99,9 @@ export function reviewQuestion(
 function checkedQuestion(parts: readonly string[], identities: Identities): JudgeQuestion {
   const text = parts.join('\n\n');
   const names = leaksIn(text, identities);
-  return names.length > 0 ? { kind: 'leak', names } : { kind: 'question', text };
+  return names.length > 0
+    ? { kind: 'leak', names }
+    : { kind: 'question', text, sharedChars: parts[0]?.length ?? 0 };
 }
 
 /** Blinded patches are already limited. */

@@ -17,6 +17,7 @@ export { CALIBRATION, type Calibration, type Ranked, type Separator, SIGNALS, ty
 export { rank, undecidedBefore } from './ranking.ts';
 export { failedGate, someTests, whatFailed } from './reasons.ts';
 export {
+  correctionChance,
   firstInSequence,
   NOTICED_SHARE,
   nextInSequence,

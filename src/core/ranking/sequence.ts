@@ -42,6 +42,9 @@ export type SequenceStep =
  */
 export const NOTICED_SHARE = 0.5;
 
+/** The chance that a contestant corrects a pick. `chance`: that the pick is right; `wins`: as of an expectation. */
+export const correctionChance = (chance: number, wins: number): number => (1 - chance) * wins * NOTICED_SHARE;
+
 /**
  * Whether the next contestant of a sequential field starts. It does while nothing decides, and while only one candidate
  * is sound and its proof could share its mistakes. A clear pick ends the field. In between it is a matter of price: the
@@ -70,7 +73,7 @@ export function nextInSequence(facts: SequenceFacts): SequenceStep {
   if (confidence === 'clear') return stop(clearReason(alias, sound.length));
   if (price === null)
     return { kind: 'next', because: `${alias} is likely right, and the price of another one is unknown.` };
-  const gain = (1 - chance) * next.wins * NOTICED_SHARE;
+  const gain = correctionChance(chance, next.wins);
   const percent = `${Math.max(1, Math.round(100 * gain))}%`;
   return gain * facts.budget.run > price
     ? {

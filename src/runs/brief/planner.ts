@@ -47,7 +47,7 @@ export async function plan(
   const source = await sourceOf(world, task);
   const paths = await world.workspaces.listFiles(source, task.base.sha);
   const shown = await plannerQuestion(world, task, source, paths, since);
-  const first = await askPlanner(world, task, 'first', shown, signal);
+  const first = await askPlanner(world, task, { turn: 'first', shown, files: () => [] }, signal);
   const wanted = [...new Set(first.read ?? [])].filter((path) => paths.includes(path)).slice(0, MAX_FILES);
   const files = await readWantedFiles(world, task, source, wanted);
   const answer =
@@ -56,8 +56,7 @@ export async function plan(
       : await askPlanner(
           world,
           task,
-          'read',
-          (nonce) => [...shown(nonce), ...filesBlocks(files, nonce)],
+          { turn: 'read', shown, files: (nonce) => filesBlocks(files, nonce) },
           signal,
         );
   const { read: _, ...written } = answer;
@@ -82,23 +81,30 @@ const costsOf = (world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts
 
 type ShownFiles = (nonce: string) => readonly string[];
 
+/** `shown`: what both turns show first. */
+interface PlannerTurn {
+  readonly turn: 'first' | 'read';
+  readonly shown: ShownFiles;
+  /** The files that the planner asked for. */
+  readonly files: ShownFiles;
+}
+
 /** Asks the planner, and where it gives no answer the next coder's model. */
 async function askPlanner(
   world: PlannerPorts,
   task: Task,
-  turn: 'first' | 'read',
-  shown: ShownFiles,
+  asked: PlannerTurn,
   signal: AbortSignal,
 ): Promise<PlannerAnswer> {
   const first = plannerModel(world, task);
   const second = contestantsOf(world, task.settings).find(({ model }) => model !== first)?.model;
   try {
-    return await askModelOnce(world, task, first, turn, shown, signal);
+    return await askModelOnce(world, task, first, asked, signal);
   } catch (thrown) {
     const fault = asFault(thrown);
     if (fault.code !== 'MODEL_UNAVAILABLE' || second === undefined || signal.aborted) throw thrown;
     world.log.warn({ run: task.runId, err: thrown }, 'The planner wrote no brief; another model is asked.');
-    return askModelOnce(world, task, second, turn, shown, signal).catch((again: unknown) => {
+    return askModelOnce(world, task, second, asked, signal).catch((again: unknown) => {
       const also = asFault(again);
       throw also.code === fault.code ? new Fault(fault.code, `${fault.message} ${also.message}`) : also;
     });
@@ -109,21 +115,27 @@ async function askModelOnce(
   world: ModelPorts,
   task: Task,
   model: string,
-  turn: 'first' | 'read',
-  shown: ShownFiles,
+  { turn, shown, files }: PlannerTurn,
   signal: AbortSignal,
 ): Promise<PlannerAnswer> {
-  const key = JSON.stringify(['plan', turn, model, shown('')]);
+  const key = JSON.stringify(['plan', turn, model, [...shown(''), ...files('')]]);
   const remember = rememberAnswers(world, task.runId);
   return remember(key, async () => {
-    // The same after a crash: what the model answered before it was shown its mistakes is not paid again.
-    const nonce = await stableNonce({ random: world.random, remember }, key);
+    // The same after a crash: what the model answered before it was shown its mistakes is not paid again. And the same
+    // in both turns, so that the second one begins as the first: the files are of the base commit, so that they were
+    // written before it was drawn, too.
+    const nonce = await stableNonce(
+      { random: world.random, remember },
+      JSON.stringify(['plan', 'first', model, shown('')]),
+    );
+    const common = shown(nonce).join('\n\n');
     const reply = await askModel({ ...world, signal }, payerOf(task), {
       spender: 'brief',
       model,
       capUsd: Math.min(PLANNER_CAP, task.settings.budget.run),
       instructions: world.prompts.planner,
-      prompt: [...shown(nonce), 'Write the brief.'].join('\n\n'),
+      prompt: [common, ...files(nonce), 'Write the brief.'].join('\n\n'),
+      sharedChars: common.length,
       schema: PlannerAnswer,
       repairs: 1,
     });

@@ -21,22 +21,28 @@ interface BlindComparison {
   readonly identities: Identities;
   /** Names of the two sides in the key of the remembered answer; not shown. */
   readonly names: readonly [first: string, second: string];
+  /**
+   * Drawn for a judgement, after everything that its questions show was written: they then share their beginning, which
+   * providers cache. Absent: drawn for this question alone.
+   */
+  readonly nonce?: string;
 }
 
 /** Asks a judge once, and remembers its answer. Model failures are values. */
 export function askBothSides(
   parts: Pick<JudgeModelParts, 'random' | 'remember'> & { readonly instructions: string },
-  { model, judgeModel, task, sides, identities, names }: BlindComparison,
+  { model, judgeModel, task, sides, identities, names, nonce: drawn }: BlindComparison,
 ): Promise<JudgeAnswer> {
   const shown = [sides.first, sides.second].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
   const key = JSON.stringify(['judge', model, ...names, task, shown]);
   return parts.remember(key, async (): Promise<JudgeAnswer> => {
-    const nonce = await stableNonce(parts, key);
+    const nonce = drawn ?? (await stableNonce(parts, key));
     const question = comparisonQuestion(task, sides, identities, nonce);
     if (question.kind === 'leak')
       return { kind: 'unusable', answered: false, why: 'Its question revealed an author.' };
     const { instructions } = parts;
-    const answer = await judgeModel.ask({ instructions, prompt: question.text, schema: Verdict });
+    const { text, sharedChars } = question;
+    const answer = await judgeModel.ask({ instructions, prompt: text, sharedChars, schema: Verdict });
     if (answer.kind === 'failed') return { kind: 'unusable', answered: false, why: answer.why };
     return checkVerdict(answer.value, {
       first: sides.first.patch,

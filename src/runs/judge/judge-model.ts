@@ -37,6 +37,8 @@ export interface JudgeModel {
 interface JudgeQuestion<T> {
   readonly instructions: string;
   readonly prompt: string;
+  /** As in `ModelQuestion`. */
+  readonly sharedChars?: number;
   readonly schema: z.ZodType<T>;
 }
 

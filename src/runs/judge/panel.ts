@@ -25,6 +25,7 @@ import {
   type ShownCandidate,
 } from '../../core/judging/index.ts';
 import { type Alias, inParallel, NO_USAGE, type Usage } from '../../core/model/index.ts';
+import { stableNonce } from '../context.ts';
 import { askBothSides } from './comparison.ts';
 import { JUDGE_ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
 
@@ -79,6 +80,8 @@ interface JudgingSession {
   readonly notes: string[];
   /** Opened on first use. */
   judgeModel(judge: Judge): Promise<JudgeModel>;
+  /** The delimiter of all questions. */
+  nonce(): Promise<string>;
   leasedJudges(): readonly Judge[];
   spent(): Promise<Usage>;
   close(): Promise<void>;
@@ -98,6 +101,9 @@ function openSession(
       return [competitor.alias, { patch, facts: competitor.facts, competitor }] as const;
     }),
   );
+  const shown = [...sides.values()].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
+  const allShown = JSON.stringify(['judgement', pool.task, ...shown]);
+  let nonce: Promise<string> | undefined;
   const leased = new Map<string, { readonly judge: Judge; readonly judgeModel: Promise<JudgeModel> }>();
   const allLeased = () => Promise.all([...leased.values()].map(({ judgeModel }) => judgeModel));
   const capUsd = (parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE)) / plan.judges;
@@ -123,6 +129,7 @@ function openSession(
       leased.set(judge.judge, { judge, judgeModel });
       return judgeModel;
     },
+    nonce: () => (nonce ??= stableNonce(parts, allShown)),
     leasedJudges: () => [...leased.values()].map(({ judge }) => judge).toSorted(byModelOrder(models)),
     spent: async () => (await allLeased()).map((judgeModel) => judgeModel.usage()).reduce(addUsage, NO_USAGE),
     async close() {
@@ -178,10 +185,10 @@ async function comparePairs(session: JudgingSession, pairs: readonly Pair[]): Pr
 }
 
 async function askComparisons(session: JudgingSession, comparisons: readonly Comparison[]): Promise<void> {
-  const calls = comparisons.flatMap((comparison) => [
-    { comparison, order: 'aFirst' as const },
-    { comparison, order: 'bFirst' as const },
-  ]);
+  // The two orders of a pair are asked apart from each other: what they share may be cached by then.
+  const calls = (['aFirst', 'bFirst'] as const).flatMap((order) =>
+    comparisons.map((comparison) => ({ comparison, order })),
+  );
   await inParallel(CONCURRENT_QUESTIONS, calls, async ({ comparison, order }) => {
     const { a, b } = comparison.pair;
     const [first, second] = order === 'aFirst' ? [a, b] : [b, a];
@@ -281,5 +288,6 @@ async function askJudge(
     sides,
     identities,
     names: [first, second],
+    nonce: await session.nonce(),
   });
 }

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openModel, openTextModel } from '../../../src/adapters/models/index.ts';
 import type { Lease, ModelRoute } from '../../../src/ports/index.ts';
+import { countCached } from '../../world/prompt-caches.ts';
 import { json, message, openRig, type Provider, startProvider } from '../gateway/rig.ts';
 
 let provider: Provider;
@@ -74,6 +75,47 @@ const ROUTES: readonly ModelRoute[] = [
 /** What the errors of all protocols have in common. */
 const ERROR = { type: 'invalid_request_error', code: 400, status: 'INVALID_ARGUMENT' };
 const MODELS = ['anthropic/m', 'openai/m', 'google/m', 'anthropic/claude-sonnet-5'];
+
+describe('the beginning that questions share', () => {
+  const common = `What everybody is told: ${'text '.repeat(1_200)}`;
+  const askShared = (route: ModelRoute, lease: Lease, own: string) =>
+    model.ask({
+      route,
+      lease,
+      instructions: 'You plan.',
+      prompt: common + own,
+      sharedChars: common.length,
+      schema: Plan,
+    });
+  const sent = () =>
+    provider.seen.map(({ body, path = '/v1/messages' }: { body: string; path?: string }) => ({ body, path }));
+
+  test('is marked for Anthropic, which then reads it from its cache', async () => {
+    provider = await saying(JSON.stringify(GOOD));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: MODELS });
+    const route = { protocol: 'anthropic', model: 'claude-sonnet-5' } as const;
+    for (const own of ['First.', 'Second.']) await askShared(route, lease, own);
+    const [first, second] = countCached(sent());
+    expect(first).toMatchObject({ read: 0 });
+    expect(first?.written).toBeGreaterThan(1_500);
+    expect(second).toMatchObject({ read: first?.written, written: 0 });
+    // The model reads the same text.
+    expect(provider.seen[0]?.body).toContain('First.');
+  });
+
+  test('is one text with the rest for the others, which need no mark', async () => {
+    provider = await saying(JSON.stringify(GOOD));
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: MODELS });
+    for (const protocol of ['openai-chat', 'openai-responses', 'gemini'] as const)
+      await askShared({ protocol, model: 'm' }, lease, 'First.');
+    for (const { body } of provider.seen) {
+      expect(body).not.toContain('cache_control');
+      expect(body).toContain('text text First.');
+    }
+  });
+});
 
 describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
   test('gives a value that fits the schema', async () => {
