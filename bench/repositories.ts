@@ -48,7 +48,12 @@ const { values: options } = parseArgs({
 const MODEL = 'anthropic/scripted-planner';
 
 interface PreparedJson {
-  readonly tests: { readonly source: string; readonly passed: number; readonly failed: number };
+  readonly tests: {
+    readonly source: string;
+    readonly passed: number;
+    readonly failed: number;
+    readonly problem: string | null;
+  };
   readonly ms: { readonly setup: number };
 }
 
@@ -117,7 +122,7 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
     ranking: [],
     runMs: null,
     because: '',
-    told: first.code === 0 ? '' : lastLines(first.err, 8),
+    told: first.code === 0 ? '' : (prepared?.tests.problem ?? lastLines(first.err, 8)),
   };
   if (prepared === null) return nothing;
   const second = json<PreparedJson>(await runoff(baseEnv, ['prepare', '--repo', repository, '--json']));

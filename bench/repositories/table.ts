@@ -51,8 +51,13 @@ function needed({ prepared, told }: Result): string {
   // Progress ends with an ellipsis, advice begins with an arrow: what stands last beside them is the failure.
   const failure = told.split('\n').findLast((line) => line.trim() !== '' && !/^→|^Tools:|…$/.test(line));
   const [sentence = ''] = (failure ?? '').split(/(?<=[.!?]) (?=[A-Z])/);
+  // Whose package registry it was depends on the machine.
+  const plain = sentence.replace(
+    /(?<=: |, )[\w-]+(?:\.[\w-]+)+ (has no address|does not answer)/g,
+    'the registry $1',
+  );
   const limit = 240;
-  const cut = sentence.length > limit ? `${sentence.slice(0, limit)} …` : sentence;
+  const cut = plain.length > limit ? `${plain.slice(0, limit)} …` : plain;
   return cut.replaceAll('|', '\\|') || 'see the output';
 }
 

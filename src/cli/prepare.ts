@@ -21,6 +21,7 @@ import {
   stepText,
   surveyText,
   testCounts,
+  testsProblem,
 } from './render/index.ts';
 
 interface PrepareFlags {
@@ -165,6 +166,7 @@ const jsonOf = (
     exitCode: tests.exitCode,
     ms: tests.ms,
     ...testCounts(tests),
+    problem: testsProblem({ ...prepared, tests }),
     flaky: tests.flaky ?? [],
     types: (tests.types ?? []).map(({ name, exitCode, ms, findings, ...rest }) => ({
       name,

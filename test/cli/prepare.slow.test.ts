@@ -342,6 +342,8 @@ request({ hostname, port, method: 'CONNECT', path: 'cdn.example.org:443' }).on('
     commit({ 'README.md': 'Words.\n' });
     const { status, stdout } = prepare();
     expect([status, stdout]).toEqual([3, expect.stringContaining('found no test command')]);
+    const { tests } = JSON.parse(prepare('--json').stdout);
+    expect(tests.problem).toMatch(/found no test command.*checks\.test/s);
   });
 });
 

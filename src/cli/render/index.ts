@@ -16,7 +16,7 @@ export { explainText } from './explain.ts';
 export { finalReport } from './final-report.ts';
 export { jsonLine, jsonText, runJson } from './json.ts';
 export { leaderboardText } from './leaderboard.ts';
-export { nextTryText, preparedText, stepText, surveyText, testCounts } from './prepare.ts';
+export { nextTryText, preparedText, stepText, surveyText, testCounts, testsProblem } from './prepare.ts';
 export { progressLine, renderProgress, stoppedText } from './progress.ts';
 export {
   clipped,

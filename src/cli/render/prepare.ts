@@ -144,8 +144,16 @@ export function testCounts({ tests }: Prepared['tests']) {
   return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
 }
 
+const testsView = ({ commands, tests }: Pick<Prepared, 'commands' | 'tests'>) => ({
+  checks: { ...commands, base: baseFacts(tests) },
+});
+
+/** Why the tests of the base say nothing about candidates, and what to do; null where they do. */
+export const testsProblem = (prepared: Pick<Prepared, 'commands' | 'tests'>): string | null =>
+  silenceNote(testsView(prepared));
+
 function testsText({ commands, tests }: Prepared): string {
-  const view = { checks: { ...commands, base: baseFacts(tests) } };
+  const view = testsView({ commands, tests });
   const silent = silenceNote(view);
   if (silent !== null) return terminalText(silent);
   if (tests.source === 'exit-code')
