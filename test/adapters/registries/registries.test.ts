@@ -21,7 +21,7 @@ esac`,
   gem: "echo '*** CURRENT SOURCES ***'; echo; echo https://gems.test/",
   bundle:
     'grep --quiet "^source .https://gems.test/.$" Gemfile && curl --silent --proxy "$https_proxy" https://index.gems.test/versions; exit 17',
-  composer: `echo '{"0":{"type":"composer","url":"https://php.corp.test"},"packagist.org":false}'`,
+  composer: `echo '{"0":{"type":"composer","url":"https://php.corp.test"}}'`,
   dotnet: 'exit 3',
   mvn: 'curl --silent --proxy "$(echo "$MAVEN_OPTS" | sed -E "s/.*proxyHost=([^ ]*) .*proxyPort=([0-9]+).*/\\1:\\2/")" https://maven.test/x; exit 1',
   cargo: 'curl --silent --proxy "$CARGO_HTTP_PROXY" https://127.0.0.1.nowhere.test/config.json; exit 101',
