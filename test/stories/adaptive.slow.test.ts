@@ -102,3 +102,37 @@ test('with `stopEarly` a slow coder is stopped when the first two pass with equa
       expect(view.candidates).toHaveLength(3);
     },
   ));
+
+const sequential = (models: readonly string[], more: object = {}) =>
+  settings(models, {
+    candidates: models.length,
+    evaluator: ['evidence', 'model'],
+    adaptive: { field: 'sequential', repair: false, oneMore: false },
+    ...more,
+  });
+const [HERON, OTTER] = ['anthropic/scripted-heron', 'openai/scripted-otter'];
+const [MOLE, WREN] = ['anthropic/scripted-mole', 'openai/scripted-wren'];
+
+test('a sequential field ends with its first contestant when tests by others show that it is right', () =>
+  withDemoApp({ settings: sequential([HERON, OTTER, MOLE]) }, async (demo) => {
+    const view = await demo.run(await demo.label());
+    expect(view.candidates.map(({ contestant }) => contestant?.model)).toEqual([HERON]);
+    expect(view.decision).toMatchObject({ kind: 'winner', confidence: 'clear', alias: 'A' });
+    expect(view.sequence?.end).toMatchObject({ started: 1, of: 3 });
+    expect(view.state).toBe('published');
+    if (view.outcome?.kind !== 'pull') throw new Error('There is no pull request.');
+    const comparison = (await demo.comments(view.outcome.number)).join('\n');
+    expect(comparison).toContain('1 of 3 contestants was started (`adaptive.field: sequential`).');
+    expect(comparison).toContain('That saved about');
+  }));
+
+test('a sequential field goes on past contestants that fail, and no coder is told of another one', () =>
+  withDemoApp({ settings: sequential([MOLE, WREN, HERON, OTTER]) }, async (demo) => {
+    const view = await demo.run(await demo.label());
+    const models = view.candidates
+      .toSorted((one, other) => one.ordinal - other.ordinal)
+      .map(({ contestant }) => contestant?.model);
+    expect(models).toEqual([MOLE, WREN, HERON]);
+    expect(view.decision).toMatchObject({ kind: 'winner', alias: first(view, 'heron')?.alias });
+    expect(view.sequence?.end).toMatchObject({ started: 3, of: 4 });
+  }));

@@ -120,3 +120,41 @@ test('a resume after kill -9 between two turns of a coder repeats no answered re
     expect(run.candidates.find((c) => c.model?.endsWith('stork'))).toMatchObject({ state: 'examined' });
   });
 });
+
+test('a resume after kill -9 while the second contestant of a sequential field works pays the first one once', () => {
+  tried({
+    id: 'sequential-field-killed',
+    part: 'The App is killed',
+    what: '`runoff run` with a sequential field, while its second contestant works.',
+    held: '`runoff resume` keeps the first contestant and its examination, and continues with the second one.',
+  });
+  const scripts: Record<string, Script> = { ...SCRIPTS, 'scripted-stork': { turns: [{ kind: 'hang' }] } };
+  const sequential = stringify({
+    checks: CHECKS,
+    evaluator: ['evidence', 'model'],
+    adaptive: { field: 'sequential', repair: false, oneMore: false },
+  });
+  return atTerminal({ settings: sequential, scripts }, async (me) => {
+    const models = 'anthropic/scripted-mole,openai/scripted-stork';
+    const { child, ended } = me.start('run', PROMPT, '--models', models, '-n', '2');
+    const asks = (name: string) => me.asked.filter(({ model }) => model === `scripted-${name}`).length;
+    await until(() => asks('stork') > 0);
+    child.kill('SIGKILL');
+    await ended;
+    const [interrupted] = JSON.parse((await me.runoff('runs', '--json')).out) as RunDocument[];
+    const mole = interrupted?.run.candidates.find((c) => c.model?.endsWith('mole'));
+    expect(mole?.state).toBe('examined');
+    const before = asks('mole');
+
+    scripts['scripted-stork'] = { turns: [{ kind: 'text', text: 'Nothing to do.' }] };
+    const resumed = await me.runoff('resume', interrupted?.run.id ?? '', '--json');
+    const { run } = JSON.parse(resumed.out) as RunDocument;
+    expect(run.candidates.map(({ alias, model }) => [alias, model])).toEqual([
+      ['A', 'anthropic/scripted-mole'],
+      ['B', 'openai/scripted-stork'],
+    ]);
+    expect(run.candidates[0]).toMatchObject({ usd: mole?.usd, ms: mole?.ms });
+    expect(asks('mole')).toBe(before);
+    expect(run.field?.end).toMatchObject({ started: 2, of: 2 });
+  });
+});
