@@ -112,7 +112,7 @@ const fullName = ({ owner, name }: RepositoryHandle): string => `${owner}/${name
 
 function repositoryField({ repositories, complete }: VisibleRepositories, value: string): Html {
   const known = repositories.map((one) => html`<option value="${fullName(one)}"></option>`);
-  return html`<p><label>Repository, as owner/name <input name="repository" size="40" required maxlength="200" list="writable" autocomplete="off" value="${value}"></label></p>
+  return html`<p><label>Repository, as owner/name <input name="repository" required maxlength="200" list="writable" autocomplete="off" value="${value}"></label></p>
 <datalist id="writable">${known}</datalist>
 ${repositories.length > 0 ? html`<p class="muted">You may write to ${shownText(repositories.slice(0, NAMED_ON_PAGE).map(fullName).join(', '))}${repositories.length > NAMED_ON_PAGE || !complete ? ', and perhaps others' : ''}.</p>` : html`<p class="muted">Runoff knows no repository with runs that you may write to.</p>`}`;
 }

@@ -196,11 +196,11 @@ function newTokenForm(c: WebContext, { repositories, complete }: VisibleReposito
   return html`<p>A program with a token acts for you in the repositories that you choose. It can never do more than you: your rights are read from GitHub at each use.</p>
 <div class="actions"><details class="confirm"><summary>Make a token…</summary>
 <form method="post" action="/tokens">${csrfField(c)}<input type="hidden" name="key" value="${key}">
-<p><label>Name, after what uses it <input name="name" size="40" required maxlength="${MAX_TOKEN_NAME}"></label></p>
+<p><label>Name, after what uses it <input name="name" required maxlength="${MAX_TOKEN_NAME}"></label></p>
 <fieldset><legend>Repositories that you may write to</legend>
 ${boxes.length > 0 ? html`<ul class="choices">${boxes}</ul>` : html`<p class="muted">You can write to no repository that has runs.</p>`}
 ${complete ? '' : html`<p class="muted">Some may be missing: GitHub is asked about a few a minute.</p>`}
-<label>Others, as owner/name, separated by commas <input name="others" size="40" maxlength="2000"></label></fieldset>
+<label>Others, as owner/name, separated by commas <input name="others" maxlength="2000"></label></fieldset>
 <fieldset><legend>What it may do</legend><ul class="choices">${verbs}</ul></fieldset>
 <p><label>Days until it expires, at most ${TOKEN_DAYS.most} <input type="number" name="days" min="1" max="${TOKEN_DAYS.most}" value="${TOKEN_DAYS.usual}" required></label></p>
 <button type="submit">Make the token</button></form></details></div>`;
