@@ -99,117 +99,40 @@ const withoutWriter = Object.fromEntries(
   ]),
 );
 
-const likely: Scene = {
-  options: {
-    scripts: withoutWriter,
-    settings: settings(['anthropic/scripted-heron', 'openai/scripted-otter'], {
-      adaptive: { repair: false },
-    }),
-  },
+const comparisonOf = (
+  name: string,
+  caption: string,
+  models: readonly string[],
+  scripts: DemoEnvironmentOptions['scripts'] = SCRIPTS,
+): Scene => ({
+  options: { scripts, settings: settings(models, { adaptive: { repair: false } }) },
   issue: ISSUE,
   async play({ until, comparison }) {
     await until(...OVER);
-    return [
-      {
-        name: 'comparison-peers',
-        caption: 'The comparison without independent tests',
-        body: await comparison(),
-      },
-    ];
+    return [{ name, caption, body: await comparison() }];
   },
-};
-
-const none: Scene = {
-  options: {
-    settings: settings(['anthropic/scripted-mole', 'openai/scripted-wren'], { adaptive: { repair: false } }),
-  },
-  issue: ISSUE,
-  async play({ until, comparison }) {
-    await until(...OVER);
-    return [
-      {
-        name: 'comparison-none',
-        caption: 'The comparison if no candidate passes',
-        body: await comparison(),
-      },
-    ];
-  },
-};
-
-const DECIMALS = {
-  title: 'Amounts with three decimals are refused',
-  body: `My petrol station prints three decimals, and tally stops:
-
-\`\`\`
-$ tally march.csv
-tally: not an amount: 12.345
-\`\`\`
-
-Amounts such as \`12.340\` and \`12.345\` should be read. Cents are enough for me.
-`,
-} as const;
-
-const READS = 'const match = /^(-?)(\\d+)(?:\\.(\\d{1,2}))?$/.exec(text.trim());';
-const ADDS = "  const cents = Number(whole) * 100 + Number(decimals.padEnd(2, '0'));";
-const IMPORT = "import { formatCents, parseCents } from '../src/money.js';\n";
-const edit = (path: string, old: string, fresh: string) =>
-  ({ kind: 'call', text: '', tool: 'edit', input: { path, old, new: fresh } }) as const;
-/** Reads three decimals; what becomes of the third one differs. */
-const decimals = (cents: string, structured: object): Script => ({
-  turns: [
-    edit('src/money.js', READS, READS.replace('{1,2}', '{1,3}')),
-    edit('src/money.js', ADDS, cents),
-    edit(
-      'test/money.test.js',
-      IMPORT,
-      `${IMPORT}\ntest('reads three decimals', () => {\n  assert.equal(parseCents('12.340'), 1234);\n});\n`,
-    ),
-    { kind: 'text', text: 'Amounts may have three decimals now. I added a test, and all tests pass.' },
-  ],
-  structured,
-  answers: [{ holds: 'You write tests for a software task', structured: { tests: [] } }],
 });
 
-const DECIMALS_BRIEF = {
-  goal: 'Amounts with three decimals are read as whole cents.',
-  definitionOfDone: [
-    '`12.340` is read as 1234 cents.',
-    'Amounts with one or two decimals are read as before.',
-  ],
-  plan: ['Allow a third decimal in src/money.js.', 'Add a test.'],
-  files: ['src/money.js', 'test/money.test.js'],
-  assumptions: [],
-  questions: [],
-  note: '',
-};
+/** One candidate passes, and no test but its own says that it is right. */
+const likely = comparisonOf(
+  'comparison-likely',
+  'The comparison, with a likely pick',
+  ['anthropic/scripted-heron', 'openai/scripted-wren'],
+  withoutWriter,
+);
 
-const tossUp: Scene = {
-  options: {
-    scripts: {
-      ...SCRIPTS,
-      'scripted-heron': decimals(
-        "  const cents = Number(whole) * 100 + Math.round(Number(decimals.padEnd(3, '0')) / 10);",
-        DECIMALS_BRIEF,
-      ),
-      'scripted-otter': decimals(
-        "  const cents = Number(whole) * 100 + Number(decimals.padEnd(2, '0').slice(0, 2));",
-        DECIMALS_BRIEF,
-      ),
-    },
-    settings: settings(['anthropic/scripted-heron', 'openai/scripted-otter']),
-  },
-  issue: DECIMALS,
-  async play({ until, comparison }) {
-    await until(...OVER);
-    return [
-      {
-        name: 'comparison-toss-up',
-        caption: 'The comparison if a person must choose',
-        body: await comparison(),
-      },
-    ];
-  },
-};
+/** Two candidates pass; tests of one of them fail on the other, and nobody else's say which is right. */
+const tossUp = comparisonOf(
+  'comparison-toss-up',
+  'The comparison if a person must choose',
+  ['anthropic/scripted-heron', 'openai/scripted-otter'],
+  withoutWriter,
+);
+
+const none = comparisonOf('comparison-none', 'The comparison if no candidate passes', [
+  'anthropic/scripted-mole',
+  'openai/scripted-wren',
+]);
 
 const LINE_BREAKS = 'A line break inside a quoted field is kept as it is written, LF or CRLF.';
 /** The QA engineer finds a gap in the brief at first. */

@@ -427,6 +427,11 @@ export interface components {
                 base: {
                     ref: string;
                     sha: string;
+                    /**
+                     * @description It has the uncommitted changes of a local work tree: a commit of Runoff's own.
+                     * @enum {boolean}
+                     */
+                    uncommitted?: true;
                 } | null;
                 checks: {
                     setup?: string;
@@ -1000,7 +1005,7 @@ export interface components {
             branches: {
                 [key: string]: string;
             };
-            /** @description The command that merges the winner; null if there is a pull request. */
+            /** @description The command that merges the winner, or applies it to uncommitted changes; null if there is a pull request. */
             merge: string | null;
             pull: {
                 number: number;

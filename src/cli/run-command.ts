@@ -13,6 +13,7 @@ interface RunFlags {
   readonly repo: string;
   readonly base?: string;
   readonly baseBranch?: string;
+  readonly includeChanges?: boolean;
   readonly candidates?: Parsed;
   readonly coders?: Parsed;
   readonly agents?: Parsed;
@@ -53,7 +54,13 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
     .argument('[prompt]', 'the task')
     .option('--file <file>', 'read the task from a file instead')
     .option('-r, --repo <folder>', 'the repository', '.')
-    .option('--base <ref>', 'branch, tag or commit to start from (default: the checked-out commit)');
+    .option('--base <ref>', 'branch, tag or commit to start from (default: the checked-out commit)')
+    .addOption(
+      new Option(
+        '--include-changes',
+        'start from the work tree as it is, with uncommitted changes and new files; nothing of it is changed',
+      ).conflicts(['base', 'baseBranch']),
+    );
   addContestantOptions(run);
   addDecisionOptions(run);
   run
@@ -79,6 +86,7 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
         repo: flags.repo,
         json: flags.json ?? false,
         open: flags.open ?? false,
+        includeChanges: flags.includeChanges ?? false,
         trustChecks: flags.trustChecks ?? flags.yes ?? false,
         overrides: overridesOf(flags, shell.screen),
         ...(file ? { file } : {}),

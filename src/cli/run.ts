@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Fault, isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
-import type { RunView } from '../core/reports/index.ts';
+import { counted, type RunView } from '../core/reports/index.ts';
 import {
   exposureOfLocal,
   flows,
@@ -14,13 +14,15 @@ import { EXIT, onPresses, type Shell, type TerminalRuntime } from '../shell.ts';
 import { executorOfRun, follow, viewById } from './follow.ts';
 import { type InterruptListener, listenForInterrupt } from './interrupt.ts';
 import { offerPick } from './pick.ts';
-import { jsonText, runJson, stoppedText, trustText } from './render/index.ts';
+import { jsonText, runJson, shown, stoppedText, trustText } from './render/index.ts';
 import { printReport } from './show.ts';
 
 interface RunOptions {
   readonly file?: string;
   readonly repo: string;
   readonly base?: string;
+  /** Starts from the work tree as it is, not from its last commit. */
+  readonly includeChanges: boolean;
   readonly overrides: Overrides;
   readonly json: boolean;
   /** Shows the page of the run in a browser. */
@@ -42,18 +44,11 @@ export async function runHere(
   const { json, open } = options;
   return withEngine(shell, runId, { json, asks, open }, async (runtime) => {
     const { world } = runtime;
-    const { top, dirty, branch } = await world.workspaces.describe(path);
-    if (dirty && !options.base) {
-      shell.screen.err(
-        `Note: ${top} has uncommitted changes. The coders start from the last commit${branch ? ` of ${branch}` : ''} and do not see them.\n`,
-      );
-    }
     const request = {
       runId,
-      origin: { kind: 'local', path: top },
       overrides: options.overrides,
-      ...(options.base ? { base: options.base } : {}),
-    } as const;
+      ...(await startingPoint(shell, world, path, options)),
+    };
     const trustedChecks = await trustedDigest(shell, runtime, request, options);
     if (trustedChecks === 'declined') return 'declined';
     const trust = trustedChecks === null ? {} : { trustedChecks };
@@ -61,6 +56,38 @@ export async function runHere(
     return 'begun';
   });
 }
+
+/** The repository and the commit that the coders start from; says what becomes of uncommitted changes. */
+async function startingPoint(
+  { screen }: Pick<Shell, 'screen'>,
+  { workspaces, clock }: Pick<World, 'clock' | 'workspaces'>,
+  path: string,
+  { base, includeChanges }: Pick<RunOptions, 'base' | 'includeChanges'>,
+) {
+  const { top, dirty, branch } = await workspaces.describe(path);
+  const origin = { kind: 'local', path: top } as const;
+  if (base) return { origin, base };
+  if (!dirty) return { origin };
+  if (!includeChanges) {
+    screen.err(
+      `Note: ${top} has uncommitted changes. The coders start from the last commit${branch ? ` of ${branch}` : ''} and do not see them. To take them along: --include-changes\n`,
+    );
+    return { origin };
+  }
+  const { sha, paths } = await workspaces.keepChanges(top, clock.now());
+  screen.err(includedText(paths));
+  return { origin, base: sha, uncommitted: true } as const;
+}
+
+/** New files may hold what was never meant for a model, so they are named before anything starts. */
+function includedText(paths: readonly string[]): string {
+  const named = paths.slice(0, MAX_NAMED_CHANGES).map((one) => `  ${shown(one)}\n`);
+  const more = paths.length - named.length;
+  return `The coders and their models get ${counted(paths.length, 'uncommitted file')}:\n${named.join('')}${more > 0 ? `  and ${more} more\n` : ''}`;
+}
+
+/** Uncommitted files that are named at the start of a run. Our default: half a screen. */
+const MAX_NAMED_CHANGES = 12;
 
 /**
  * Digest of the checks that may run without the full sandbox; null if there are none. Asks in the terminal unless

@@ -19,3 +19,14 @@ export interface LocalBranches {
   /** Fault if the branch no longer points to this commit. */
   deleteBranch(top: string, branch: Pick<LocalBranch, 'name' | 'sha'>): Promise<void>;
 }
+
+/** The work tree of a local repository. */
+export interface LocalChanges {
+  /**
+   * Keeps a local work tree as it is as a commit over the one that is checked out: tracked files, and those that are not
+   * ignored. The commit is in Runoff's own copy; of the repository neither index, branches, stash nor objects change, and
+   * filters that its settings name are not run. `at`: milliseconds since 1970 UTC. `paths`: what differs, in git's order.
+   * Faults: NOT_A_REPOSITORY, REPOSITORY_EMPTY, CHANGES_REFUSED for conflicts and for more than 256 MiB.
+   */
+  keepChanges(path: string, at: number): Promise<{ readonly sha: Sha; readonly paths: readonly string[] }>;
+}

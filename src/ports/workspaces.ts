@@ -2,7 +2,7 @@ import type { CommitMessage } from '../core/learning/index.ts';
 import type { HistoryChange } from '../core/mining/index.ts';
 import type { Sha } from '../core/model/index.ts';
 import type { SubmoduleAccess } from '../core/settings/index.ts';
-import type { LocalBranches } from './local-branches.ts';
+import type { LocalBranches, LocalChanges } from './local-branches.ts';
 import type { FailedHost, Limits, RegistryAccess, StopReason, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, passed to git by environment only: never in argv, a URL or a config file (I3). */
@@ -82,7 +82,7 @@ export interface CommitSpec {
   readonly at: number;
 }
 
-export interface Workspaces extends LocalBranches {
+export interface Workspaces extends LocalBranches, LocalChanges {
   /** Describes a local path. Fault NOT_A_REPOSITORY if it is not inside a git work tree. */
   describe(path: string): Promise<{
     /** Absolute top folder of the work tree. */

@@ -99,6 +99,7 @@ function viewFrom(run: RunRecord, candidates: RunView['candidates'], spent: Usd,
 const factsOfTask = (task: Task | undefined) => ({
   ...(task ? { base: task.base } : {}),
   ...(task?.settings.timeout ? { candidateMs: task.settings.timeout.candidate * 1_000 } : {}),
+  ...(task?.learned?.times ? { times: task.learned.times } : {}),
   ...(task?.leftOut ? { leftOut: task.leftOut } : {}),
   ...(task?.conventionalTitles ? { conventionalTitles: task.conventionalTitles } : {}),
   lowered: task?.lowered ?? [],

@@ -109,6 +109,103 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
       });
     });
 
+    describe('keeping uncommitted changes', () => {
+      const AT_MS = AT * 1_000;
+
+      /** Everything in the repository's own folder, by name and content. */
+      const inside = (path: string): readonly string[] =>
+        readdirSync(join(path, '.git'), { recursive: true, withFileTypes: true })
+          .filter((one) => one.isFile())
+          .map(({ parentPath, name }) => join(parentPath, name))
+          .toSorted()
+          .map((file) => `${file} ${readFileSync(file, 'base64')}`);
+
+      test('makes a commit of the work tree as it is, and changes nothing of the repository', async () => {
+        const { path, sha } = world.repository({
+          'a.txt': 'a\n',
+          'b.txt': 'b\n',
+          'gone.txt': 'x\n',
+          '.gitignore': 'out/\n',
+        });
+        world.write(path, { 'a.txt': 'staged\n' });
+        world.git(path, 'add', 'a.txt');
+        world.write(path, { 'a.txt': 'edited\n', 'new/c.txt': 'new\n', 'out/x': 'ignored' });
+        world.git(path, 'rm', '-q', 'gone.txt');
+        const status = world.git(path, 'status', '--porcelain');
+        const before = inside(path);
+
+        const kept = await workspaces.keepChanges(path, AT_MS);
+        expect(kept.paths).toEqual(['a.txt', 'gone.txt', 'new/c.txt']);
+        expect(inside(path)).toEqual(before);
+        expect(world.git(path, 'status', '--porcelain')).toBe(status);
+        expect(world.git(path, 'stash', 'list')).toBe('');
+
+        expect(await workspaces.resolve(local(path), kept.sha)).toBe(kept.sha);
+        expect(await workspaces.listFiles(local(path), kept.sha)).toEqual([
+          '.gitignore',
+          'a.txt',
+          'b.txt',
+          'new/c.txt',
+        ]);
+        expect(await workspaces.readFile(local(path), kept.sha, 'a.txt')).toBe('edited\n');
+        expect(await workspaces.readFile(local(path), sha, 'a.txt')).toBe('a\n');
+        // The same state at the same time is the same commit: a repeated step finds it.
+        expect((await workspaces.keepChanges(path, AT_MS)).sha).toBe(kept.sha);
+      });
+
+      test('lets candidates start from it, and leaves their branches in the repository', async () => {
+        const { path } = world.repository({ 'a.txt': 'a\n' });
+        world.write(path, { 'a.txt': 'edited\n' });
+        const { sha } = await workspaces.keepChanges(path, AT_MS);
+        const base = await workspaces.prepare(local(path), sha);
+        const area = await workspaces.open(base, 'r1-A');
+        await world.run(area, 'echo more >> a.txt');
+        const { tree } = patchOf(await workspaces.collect(base, area));
+        const author = { name: 'Runoff', email: 'runoff@example.test' };
+        const commit = await workspaces.commit(base, { base: sha, tree, message: 'More', author, at: AT });
+        await workspaces.branch(base, path, 'runoff/r1/A', commit);
+        expect(world.git(path, 'show', 'runoff/r1/A:a.txt')).toBe('edited\nmore');
+        expect(world.git(path, 'diff', '--name-only', sha, 'runoff/r1/A')).toBe('a.txt');
+        expect(world.git(path, 'log', '--format=%s', '-3', 'runoff/r1/A').split('\n')[1]).toBe(
+          'Uncommitted changes that a run started from',
+        );
+      });
+
+      test('runs nothing that the repository names', async () => {
+        const { path } = world.repository({ 'a.txt': 'a\n', '.gitattributes': '* filter=evil\n' });
+        const trap = join(world.folder(), 'trap');
+        for (const key of ['filter.evil.clean', 'filter.evil.process', 'core.fsmonitor'])
+          world.git(path, 'config', key, `touch ${trap}; cat`);
+        world.git(path, 'config', 'filter.evil.required', 'true');
+        world.write(path, { 'a.txt': 'edited\n', 'new.txt': 'n\n' });
+        const { sha } = await workspaces.keepChanges(path, AT_MS);
+        expect(await workspaces.readFile(local(path), sha, 'a.txt')).toBe('edited\n');
+        expect(existsSync(trap)).toBe(false);
+      });
+
+      test('leaves out a repository that lies in the work tree', async () => {
+        const { path } = world.repository({ 'a.txt': 'a\n' });
+        world.write(path, { 'vendor/x/y.txt': 'y\n', 'a.txt': 'edited\n' });
+        world.git(join(path, 'vendor/x'), 'init', '-q');
+        world.git(join(path, 'vendor/x'), 'add', '.');
+        world.git(join(path, 'vendor/x'), 'commit', '-q', '-m', 'theirs');
+        const { sha } = await workspaces.keepChanges(path, AT_MS);
+        expect(await workspaces.listFiles(local(path), sha)).toEqual(['a.txt']);
+      });
+
+      test('refuses conflicts that are not resolved', async () => {
+        const { path } = world.repository({ 'a.txt': 'a\n' });
+        world.git(path, 'checkout', '-q', '-b', 'side');
+        world.write(path, { 'a.txt': 'side\n' });
+        world.git(path, 'commit', '-q', '-a', '-m', 'side');
+        world.git(path, 'checkout', '-q', 'main');
+        world.write(path, { 'a.txt': 'main\n' });
+        world.git(path, 'commit', '-q', '-a', '-m', 'main');
+        expect(() => world.git(path, 'merge', '-q', 'side')).toThrow();
+        await expect(workspaces.keepChanges(path, AT_MS)).rejects.toMatchObject({ code: 'CHANGES_REFUSED' });
+      });
+    });
+
     describe('inspecting a local path', () => {
       test('finds top folder and branch from any folder below', async () => {
         const { path } = world.repository({ 'src/a.ts': 'a\n' });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Task } from '../../src/core/model/index.ts';
+import { type GitHubOrigin, STAGES, type Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import { readEarlierRuns } from '../../src/runs/admit/earlier-runs.ts';
 import { exposureOfLocal } from '../../src/runs/admit/index.ts';
@@ -96,6 +96,40 @@ describe('`adaptive.field: sequential`', () => {
     const { models, learned } = await orderOf(scene(file.replace('sequential', 'all')));
     expect(models).toEqual([claude, claude, gpt, gemini]);
     expect(learned).toBeUndefined();
+  });
+});
+
+describe('the time that is probably left', () => {
+  /** Runs of this repository whose stages took a minute each. */
+  async function timed({ store }: ReturnType<typeof scene>, count: number, over: Partial<GitHubOrigin> = {}) {
+    const states = ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const;
+    for (let i = 0; i < count; i++) {
+      const id = `t${over.repositoryId ?? ''}${i}`;
+      const origin = { ...ORIGIN, issue: 100 + i, ...over };
+      await store.createRun({ id, origin, title: 'x', request: {}, at: i });
+      for (const [at, stage] of STAGES.entries()) {
+        await store.markStage(id, stage, 'start', at * 60_000);
+        await store.markStage(id, stage, 'end', (at + 1) * 60_000);
+      }
+      for (const state of states) await store.transition(id, state, 'test', 1);
+    }
+  }
+
+  test('is frozen from earlier runs of this repository, and absent without enough of them', async () => {
+    const at = scene('checks: { test: make test }\n');
+    await timed(at, 2);
+    await timed(at, 9, { repositoryId: 43 });
+    expect((await at.start()).run?.task?.learned).toBeUndefined();
+    await at.store.transition('r0000000001', 'cancelled', 'test', 1);
+    await timed({ ...at, store: at.store }, 3, { issue: 55 });
+    const { run: admitted } = await at.start({ issue: 8 });
+    expect(admitted?.task?.learned?.times).toMatchObject({ runs: 3, ms: { code: 60_000 } });
+  });
+
+  test('does not take runs on pull requests for runs on issues', async () => {
+    const at = scene('checks: { test: make test }\n');
+    await timed(at, 5, { work: 'fix' });
+    expect((await at.start()).run?.task?.learned).toBeUndefined();
   });
 });
 

@@ -1,11 +1,12 @@
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { RunDocument } from '../../src/core/reports/index.ts';
 import { ISSUE } from '../../src/demo/sample/index.ts';
@@ -17,6 +18,19 @@ const coders = ['anthropic/scripted-heron', 'openai/scripted-otter', 'anthropic/
   (model) => ({ agent: 'builtin', model }),
 );
 const settings = (more: object = {}) => stringify({ candidates: 4, checks: CHECKS, coders, ...more });
+/** Waits for what a process says on standard error. */
+function sayingOf(child: ChildProcess) {
+  let said = '';
+  child.stderr?.on('data', (data: Buffer) => {
+    said += data.toString();
+  });
+  return (words: RegExp): Promise<RegExpExecArray> =>
+    vi.waitFor(() => words.exec(said) ?? Promise.reject(new Error(said)), {
+      timeout: 120_000,
+      interval: 100,
+    });
+}
+
 const PROMPT = `${ISSUE.title}\n\n${ISSUE.body}`;
 
 test('runoff run on a local repository leaves every candidate on a branch and names the winner', () =>
@@ -99,6 +113,54 @@ test('a run on a repository with uncommitted changes starts from the last commit
     expect(ended.err).toMatch(/uncommitted changes.*start from the last commit of main/s);
     expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/no-such-model is not a model/) });
   }));
+
+test('a run with --include-changes starts from the work tree as it is, and its result fits onto it', () =>
+  atTerminal({ firstTime: true, settings: settings() }, async (me) => {
+    await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
+    await appendFile(join(me.repository, 'README.md'), '\nMy own words.\n');
+    const head = await me.git('rev-parse', 'HEAD');
+    const ended = await me.runoff('run', PROMPT, '-n', '2', '--include-changes', '--json');
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.err).toContain(
+      'The coders and their models get 2 uncommitted files:\n  README.md\n  scratch.txt\n',
+    );
+    expect(await me.git('rev-parse', 'HEAD')).toBe(head);
+    expect(await me.git('status', '--porcelain')).toBe('M README.md\n?? scratch.txt');
+    expect(await me.git('stash', 'list')).toBe('');
+
+    const { run, merge } = JSON.parse(ended.out) as RunDocument;
+    expect(run.base).toMatchObject({ ref: 'main', uncommitted: true });
+    const branch = `runoff/${run.id}/${run.decision?.alias}`;
+    expect(await me.git('show', `${branch}:scratch.txt`)).toBe('not committed');
+    // The command that the report names takes the candidate's changes over, and leaves the others.
+    execFileSync('sh', ['-c', merge ?? 'false'], { cwd: me.repository });
+    expect(await me.git('diff', '--name-only')).toMatch(/README\.md[\s\S]*src\/csv\.js/);
+    expect(await readFile(join(me.repository, 'scratch.txt'), 'utf8')).toBe('not committed\n');
+  }));
+
+test('run --open shows the page of the run until Ctrl-C, and prints its address without a browser', async () => {
+  const tools = await mkdtemp(join(tmpdir(), 'runoff-no-browser-'));
+  await writeFile(join(tools, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
+  const env = { PATH: `${tools}:${process.env.PATH}` };
+  await atTerminal({ env, settings: settings() }, async (me) => {
+    const { child, ended } = me.start('run', PROMPT, '-n', '2', '--open');
+    const said = sayingOf(child);
+    const [address] = await said(/http:\/\/127\.0\.0\.1:\d+\/\S+/);
+    const entered = await fetch(address, { redirect: 'manual' });
+    const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    const page = new URL(entered.headers.get('location') ?? '', address);
+    await said(/The page stays open until you press Ctrl-C/);
+    const html = await (await fetch(page, { headers: { cookie } })).text();
+    expect(html).toContain(ISSUE.title);
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({
+      code: 0,
+      err: expect.stringMatching(/No browser was opened by xdg-open/),
+    });
+    await expect(fetch(page)).rejects.toThrow();
+  });
+  await rm(tools, { recursive: true });
+});
 
 test('an empty repository is refused with advice', () =>
   atTerminal({}, async (me) => {

@@ -20,6 +20,7 @@ import { openSetup, type SetupPatience } from './setup.ts';
 import { describeLocal } from './sources.ts';
 import { openSubmodules } from './submodules.ts';
 import { type FileOwner, removeTree } from './trees.ts';
+import { openUncommitted } from './uncommitted.ts';
 
 export type { CollectLimits } from './collect.ts';
 export { lockFile } from './locks.ts';
@@ -71,7 +72,6 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const setup = openSetup({ ...options, layout, locks, mirrors, areas, bases, collector, onDamage });
   const submodules = openSubmodules({ ...options, git, layout, locks, mirrors });
   const store = openCandidateStore(git, layout, limits);
-  const publishing = openPublishing(git, store);
   /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
   const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
     prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
@@ -96,6 +96,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const prepared = afterOnce(() => makeLayout(layout, owner), diagnose);
   return {
     describe: prepared((path) => describeLocal(git, path)),
+    keepChanges: prepared(openUncommitted({ git, layout, locks, marks, mirrors })),
     resolve: prepared(mirrors.resolve),
     readFile: prepared(mirrors.readFile),
     listFiles: prepared(mirrors.listFiles),
@@ -111,9 +112,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     collect: using(collect),
     holds: using((base, tree: Sha) => store.holds(base.repositoryKey, tree)),
     keep: using((base, areaId: string, tree: Sha) => store.keep(base.repositoryKey, areaId, tree)),
-    commit: using(publishing.commit),
-    branch: using(publishing.branch),
-    push: using(publishing.push),
+    ...openPublishing(git, store, using),
     remove: prepared((area) => areas.remove(area.id)),
     sweep: prepared(areas.sweep),
     prune: prepared(openPruning({ git, layout, locks, areas, log }).prune),

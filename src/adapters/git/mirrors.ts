@@ -5,6 +5,7 @@ import type { RepositorySource } from '../../ports/index.ts';
 import type { DamageMarks } from './damage.ts';
 import { errorTextOf, gitFault, remoteFault, sourceFault } from './faults.ts';
 import type { Git } from './git.ts';
+import { has, heldCommit } from './held.ts';
 import {
   checkedSha,
   exists,
@@ -158,7 +159,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
       const source = withOneLogin(asked);
       const sha =
         source.kind === 'local'
-          ? await resolveLocal(git, source.path, ref)
+          ? ((await resolveLocal(git, source.path, ref)) ?? (await heldCommit(git, layout, source, ref)))
           : await resolveRemote(ref, source);
       if (sha === null) return null;
       try {
@@ -241,15 +242,6 @@ export async function clearCrash(mirror: string): Promise<void> {
       if (isLeft) await rm(join(mirror, folder, name), { force: true });
     }
   }
-}
-
-/**
- * Checks the ref, which git writes when the commit is complete: the commit itself may have been left by a fetch that
- * was killed or ran out of space.
- */
-async function has(git: Git, mirror: string, sha: Sha): Promise<boolean> {
-  const done = await git({ cwd: mirror, args: ['rev-parse', '--verify', '--quiet', `refs/runoff/${sha}`] });
-  return done.stdout.trim() === sha;
 }
 
 /** Creates a bare repository if it does not exist; `fill` adds to it before it becomes visible. */

@@ -3,7 +3,7 @@ import { chmod, chown, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, Fault, restarting, type Sha } from '../../core/model/index.ts';
-import type { Workspaces } from '../../ports/index.ts';
+import type { BaseCheckout, Workspaces } from '../../ports/index.ts';
 import { BUNDLED, type CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
@@ -26,7 +26,7 @@ interface FetchSource {
 async function withFetchSource<T>(
   git: Git,
   commit: { readonly objects: string; readonly base: Sha; readonly sha: Sha },
-  to: FileOwner,
+  { as: to, has }: { readonly as: FileOwner; readonly has: (sha: Sha) => Promise<boolean> },
   work: (source: FetchSource) => Promise<T>,
 ): Promise<T> {
   const { objects, base, sha } = commit;
@@ -40,7 +40,9 @@ async function withFetchSource<T>(
     // Written without git, whose lock files remain when it is killed.
     await mkdir(dirname(ref), { recursive: true });
     await writeFile(ref, `${checkedSha(sha)}\n`);
-    const args = ['bundle', 'create', '-q', bundle, name, `^${checkedSha(base)}`];
+    // A base of uncommitted changes is only in our copy, but its parent is the checked-out commit.
+    const known = (await has(checkedSha(base))) ? base : `${base}^`;
+    const args = ['bundle', 'create', '-q', bundle, name, `^${known}`];
     const done = await git({ cwd: objects, args, onKilled: unlock });
     if (done.exitCode !== 0) throw gitFault('Handing a commit over', done);
     await chmod(bundle, 0o400);
@@ -57,7 +59,19 @@ const PUSHED = 'auto-dev/';
 
 type Publishing = Pick<Workspaces, 'commit' | 'branch' | 'push'>;
 
-export function openPublishing(git: Git, store: CandidateStore): Publishing {
+/** `using`: does the work while nothing of the base's repository is pruned. */
+export function openPublishing(
+  git: Git,
+  store: CandidateStore,
+  using: <A extends unknown[], R>(
+    work: (base: BaseCheckout, ...args: A) => Promise<R>,
+  ) => (base: BaseCheckout, ...args: A) => Promise<R>,
+): Publishing {
+  const { commit, branch, push } = publishingFrom(git, store);
+  return { commit: using(commit), branch: using(branch), push: using(push) };
+}
+
+function publishingFrom(git: Git, store: CandidateStore): Publishing {
   return {
     async commit(base, spec) {
       const cwd = await store.at(base.repositoryKey);
@@ -89,7 +103,9 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       // Named explicitly, because the repository's settings could name another program for our source address.
       flags.push('--upload-pack=git-upload-pack');
       const as = await userOf(cwd);
-      const done = await withFetchSource(git, { objects, base: base.sha, sha }, as, (source) =>
+      const has = async (commit: Sha) =>
+        (await inUserRepository(git)({ cwd, args: ['cat-file', '-e', `${commit}^{commit}`] })).exitCode === 0;
+      const done = await withFetchSource(git, { objects, base: base.sha, sha }, { as, has }, (source) =>
         inUserRepository(git)({
           cwd,
           args: ['fetch', '-q', ...flags, source.from, `+${source.name}:${ref}`],

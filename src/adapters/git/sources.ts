@@ -98,10 +98,10 @@ export const inUserRepository =
     });
 
 /**
- * Settings with which `git status` runs no filter of the repository; otherwise it would, to compare files whose dates
- * have changed.
+ * Settings with which `git status` and `git add` run no filter of the repository; otherwise they would, for files whose
+ * dates have changed.
  */
-async function withoutFilters(
+export async function withoutFilters(
   git: Git,
   cwd: string,
   env: NonNullable<GitCall['env']>,
@@ -119,7 +119,7 @@ async function withoutFilters(
 }
 
 /** We only read: git must not write the index back. */
-const LOOKING = { GIT_OPTIONAL_LOCKS: '0' };
+export const READ_ONLY = { GIT_OPTIONAL_LOCKS: '0' };
 
 /** Describes a local path. Reads the repository and writes nothing to it. */
 export async function describeLocal(
@@ -130,7 +130,7 @@ export async function describeLocal(
   if (!(await isFolder(path))) throw nowhere;
   const quiet = inUserRepository(git);
   const ask = (cwd: string, args: readonly string[], config: Readonly<Record<string, string>> = {}) =>
-    quiet({ cwd, args, env: LOOKING, config });
+    quiet({ cwd, args, env: READ_ONLY, config });
 
   const found = await ask(path, ['rev-parse', '--show-toplevel']);
   const top = found.stdout.replace(/\n$/, '');
@@ -146,7 +146,7 @@ export async function describeLocal(
   const status = await ask(
     top,
     ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'],
-    { ...(await userIgnores(git, top)), ...(await withoutFilters(quiet, top, LOOKING)) },
+    { ...(await userIgnores(git, top)), ...(await withoutFilters(quiet, top, READ_ONLY)) },
   );
   if (status.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, status);
   return {
@@ -192,7 +192,7 @@ async function unwritable(common: string, user: FileOwner): Promise<string | nul
 }
 
 /** The only setting of the user that affects what counts as dirty: the global ignore file. */
-async function userIgnores(git: Git, cwd: string): Promise<Readonly<Record<string, string>>> {
+export async function userIgnores(git: Git, cwd: string): Promise<Readonly<Record<string, string>>> {
   const home = homedir();
   for (const file of [join(home, '.gitconfig'), join(home, '.config/git/config')]) {
     if (!(await exists(file))) continue;

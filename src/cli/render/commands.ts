@@ -16,9 +16,16 @@ function git(view: RunView, cwd: string | undefined): string {
   return `git -C ${shellWord(view.origin.path)}`;
 }
 
-/** The command that merges a branch of a local run. */
-export const branchMerge = (view: RunView, branch: string, cwd?: string): string =>
-  `${git(view, cwd)} merge ${shellWord(branch)}`;
+/**
+ * The command that takes over a branch of a local run. A merge would collide with the uncommitted changes that the run
+ * started from, so only what the candidate changed is applied to them.
+ */
+export function branchMerge(view: RunView, branch: string, cwd?: string): string {
+  const call = git(view, cwd);
+  return view.base?.uncommitted
+    ? `${call} diff --binary ${view.base.sha} ${shellWord(branch)} | ${call} apply`
+    : `${call} merge ${shellWord(branch)}`;
+}
 
 /** The command that merges the chosen candidate; null if there is none, or if there is a pull request for it. */
 export function mergeCommand(view: RunView, cwd?: string): string | null {
@@ -47,7 +54,9 @@ export function nextCommands(view: RunView, cwd?: string): readonly (readonly [s
   const all = `'runoff/${view.id}/*'`;
   return [
     ...(winner ? [[`${call} diff ${base}...${shellWord(winner)}`, 'show the chosen change'] as const] : []),
-    ...(merge ? [[merge, 'merge it'] as const] : []),
+    ...(merge
+      ? [[merge, view.base?.uncommitted ? 'apply it to your uncommitted changes' : 'merge it'] as const]
+      : []),
     ...(Object.keys(view.outcome?.branches ?? {}).length > 0
       ? [[`${call} branch --list ${all}`, 'list the branches of all candidates'] as const]
       : []),

@@ -30,4 +30,5 @@ export {
 export { type CommitMessage, type MergedPull, revertedAt, revertsNamed } from './reverts.ts';
 export { type SequenceChoice, sequenceOf, sequenceReason } from './sequence.ts';
 export { posterior, priorFrom, type Tally } from './shrinkage.ts';
+export { expectedLeft, stageTimes } from './stage-times.ts';
 export { changeSize, mainLanguageOf, WORK_KINDS, type WorkKind, workKindOf } from './work-kind.ts';

@@ -80,6 +80,7 @@ export const FAULTS = {
     advice: 'Make its `.git` folder writable: Runoff stores each candidate there as a branch.',
   },
   BASE_MISSING: { retry: 'no', advice: 'Name an existing branch; `git branch --list` shows them.' },
+  CHANGES_REFUSED: { retry: 'no', advice: 'Commit what the run should start from, then start it again.' },
   PROMPT_EMPTY: {
     retry: 'no',
     advice: 'Describe the task: `runoff run "Fix the …"` or `runoff run --file TASK.md`.',

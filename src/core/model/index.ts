@@ -9,5 +9,6 @@ export * from './learned.ts';
 export * from './overlaps.ts';
 export * from './queue.ts';
 export * from './run.ts';
+export * from './stage.ts';
 export * from './surroundings.ts';
 export * from './text.ts';

@@ -1,3 +1,5 @@
+import type { Stage } from './stage.ts';
+
 /** What earlier runs of a repository change in one, frozen at its admission. */
 export interface Learned {
   /** Why these contestants, one sentence each; absent: the settings name them. */
@@ -10,6 +12,8 @@ export interface Learned {
   };
   /** Of the contestants of a sequential field, in the order in which they start; absent: all start at once. */
   readonly sequence?: readonly Expectation[];
+  /** What each stage usually takes here; absent: there are too few runs. Changes nothing but a text. */
+  readonly times?: StageTimes;
 }
 
 /** What is known about a contestant before it starts. */
@@ -29,4 +33,11 @@ export interface FieldEnd {
   readonly because: string;
   /** What the others would probably have cost, US dollars; null: unknown. */
   readonly savedUsd: number | null;
+}
+
+/** The median of earlier runs. */
+export interface StageTimes {
+  readonly runs: number;
+  /** Milliseconds from the start of a stage to the start of the next one. */
+  readonly ms: Readonly<Record<Stage, number>>;
 }

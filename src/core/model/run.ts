@@ -139,7 +139,12 @@ export interface Task {
   readonly comments: readonly { readonly author: string; readonly body: string }[];
   /** What models do not read: comments beyond a limit, hidden content; one sentence each. Absent: none. */
   readonly leftOut?: readonly string[];
-  readonly base: { readonly ref: string; readonly sha: Sha };
+  readonly base: {
+    readonly ref: string;
+    readonly sha: Sha;
+    /** `sha` is a commit of Runoff's own with the uncommitted changes of a local work tree. */
+    readonly uncommitted?: true;
+  };
   readonly settings: Settings;
   /** AGENTS.md or CLAUDE.md of the base commit (on GitHub: of the default branch), truncated; absent: none is read. */
   readonly instructions?: { readonly path: string; readonly text: string };
@@ -172,13 +177,6 @@ export const RUN_STATES = [
   'cancelled',
 ] as const;
 export type RunState = (typeof RUN_STATES)[number];
-
-/**
- * The stages in order of execution. The step `base` (`src/runs/recipe`) runs beside `brief` and is none of them: no
- * state says that it is over, and what it finds goes to `code` and `examine`.
- */
-export const STAGES = ['admit', 'brief', 'code', 'examine', 'judge', 'publish'] as const;
-export type Stage = (typeof STAGES)[number];
 
 /** The states that may follow each state. `failed` and `cancelled` may follow any state that is not final. */
 const NEXT: Readonly<Record<RunState, readonly RunState[]>> = {

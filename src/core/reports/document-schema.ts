@@ -239,7 +239,16 @@ export const RunDocument = z.strictObject({
     id: z.string(),
     title: z.string(),
     state: z.enum(RUN_STATES),
-    base: z.strictObject({ ref: z.string(), sha: z.string() }).nullable(),
+    base: z
+      .strictObject({
+        ref: z.string(),
+        sha: z.string(),
+        uncommitted: z
+          .literal(true)
+          .optional()
+          .describe("It has the uncommitted changes of a local work tree: a commit of Runoff's own."),
+      })
+      .nullable(),
     checks: ChecksDocument.nullable(),
     sandbox: z
       .strictObject({ backend: z.string(), detail: z.string(), weaker: listOf(z.string()) })
@@ -284,7 +293,9 @@ export const RunDocument = z.strictObject({
   merge: z
     .string()
     .nullable()
-    .describe('The command that merges the winner; null if there is a pull request.'),
+    .describe(
+      'The command that merges the winner, or applies it to uncommitted changes; null if there is a pull request.',
+    ),
   pull: PullDocument.nullable(),
   comments: listOf(
     z.strictObject({

@@ -1,3 +1,4 @@
+import { expectedLeft } from '../learning/index.ts';
 import { byAlias, type CandidateState, STAGES, type Usd } from '../model/index.ts';
 import { checkCommands } from './commands.ts';
 import { joinBlocks, pageLine } from './decision-sections.ts';
@@ -5,6 +6,7 @@ import {
   CANDIDATE_STATE_LABELS,
   contestantName,
   costText,
+  counted,
   elapsed,
   escapedMoney,
   money,
@@ -36,7 +38,7 @@ export function statusComment(view: RunView): Report {
   ];
   const isActive = stageOf(view) !== null;
   const blocks = [
-    `### Runoff: ${title}${timeLimitText(view)}`,
+    `### Runoff: ${title}${leftText(view)}${timeLimitText(view)}`,
     joinBlocks(outcome),
     ...waits,
     ...warnings,
@@ -51,6 +53,23 @@ export function statusComment(view: RunView): Report {
   return body.length <= BODY_ROOM
     ? { marker, body }
     : report('status', view.id, blocks.slice(0, 2 + waits.length));
+}
+
+/** `, about 6 min left`: from earlier runs, while nobody is waited for; empty without them. */
+function leftText(view: RunView): string {
+  const stage = stageOf(view);
+  if (view.times === undefined || stage === null || !isUnderWay(view)) return '';
+  const since = view.stages.find((one) => one.stage === stage)?.startedAt ?? view.now;
+  const left = expectedLeft(view.times, { stage, inStageMs: view.now - since });
+  const minutes = Math.round(left / 60_000);
+  return minutes < 1 ? ', less than a minute left' : `, about ${minutes} min left`;
+}
+
+/** It is active, and neither waits in the queue nor for people. */
+function isUnderWay(view: RunView): boolean {
+  const { state, queue } = view;
+  if (stageOf(view) === null || queue !== undefined) return false;
+  return state !== 'queued' && state !== 'awaiting_answer' && state !== 'awaiting_approval';
 }
 
 /** How long the coders may take, beside how long the run has taken; the other stages name their own limits. */
@@ -122,7 +141,11 @@ function facts(view: RunView): string {
     view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${escapedMoney(view.budget.run)}.` : '';
   const forecast = forecastText(view);
   const plan = sequencePlan(view, escapedMoney) ?? '';
-  return [budget, forecast, plan, base, checks].filter((part) => part !== '').join(' ');
+  const times =
+    view.times && isUnderWay(view)
+      ? `The time left is that of the last ${counted(view.times.runs, 'run')} here.`
+      : '';
+  return [budget, forecast, times, plan, base, checks].filter((part) => part !== '').join(' ');
 }
 
 /** For an active run: an estimate from the planner's size of the work and the models' prices. */

@@ -17,6 +17,8 @@ import type {
   RunState,
   Sha,
   Stage,
+  StageTimes,
+  Task,
   Usage,
   Usd,
 } from '../model/index.ts';
@@ -196,11 +198,13 @@ export interface RunView {
   };
   /** The repository's titles are conventional commits, and so are Runoff's; absent otherwise. */
   readonly conventionalTitles?: true;
+  /** What each stage usually takes in this repository; absent: too few runs. */
+  readonly times?: StageTimes;
   /** Maximum time of one coder, in milliseconds; absent if unknown. */
   readonly candidateMs?: number;
   readonly checks?: ChecksView;
   readonly sandbox?: SandboxView;
-  readonly base?: { readonly ref: string; readonly sha: Sha };
+  readonly base?: Task['base'];
   /** The commit of the base branch at publication, if it differs from `base`. */
   readonly baseMovedTo?: Sha;
   /** Open pull requests that change files of the published candidate, too; absent if none were looked for. */

@@ -34,7 +34,7 @@ function factsAgainst(view: RunView, standing: CandidateStanding): readonly stri
   const { candidate, evidence, chosen } = standing;
   const { alias } = candidate;
   const gate = evidence && failedGate(evidence);
-  if (gate) return [inertSentence(gate.because, MAX_FACT)];
+  if (gate) return [inertSentence(firstFinding(gate.because), MAX_FACT)];
   const first = chosenOf(view) ?? pickOf(view.decision);
   const reason = reasonOf(view, standing);
   const facts = [
@@ -47,6 +47,9 @@ function factsAgainst(view: RunView, standing: CandidateStanding): readonly stri
   ].filter((fact) => fact !== '');
   return facts.length > 0 ? facts.slice(0, MAX_FACTS) : [inertSentence(reason.because, MAX_FACT)];
 }
+
+/** A gate lists all that it found; the rest is in the fold below. */
+const firstFinding = (text: string): string => text.split(/(?<=[.?!]) /, 1)[0] ?? text;
 
 function brokenFact({ failing }: RankReason): string {
   const tests = failing.find(({ kind }) => kind === 'existing');

@@ -10,9 +10,17 @@ import {
   type SequenceChoice,
   sequenceOf,
   sequenceReason,
+  stageTimes,
   workKindOf,
 } from '../../core/learning/index.ts';
-import { Fault, type Origin, type RunId, type Task } from '../../core/model/index.ts';
+import {
+  Fault,
+  type GitHubOrigin,
+  type Origin,
+  type RunId,
+  type StageTimes,
+  type Task,
+} from '../../core/model/index.ts';
 import { AUTO, type Entrant, type Settings } from '../../core/settings/index.ts';
 import { contestantsOf, speaksProtocol } from '../contestants.ts';
 import { repositoryKeyOf, type World } from '../context.ts';
@@ -40,6 +48,7 @@ export async function readEarlierRuns(
     repository: repositoryKeyOf(origin),
     runs: MAX_EARLIER_RUNS,
   });
+  const times = origin.kind === 'github' ? await earlierTimes(world, origin) : null;
   // In a local run a person's pick is heard and agreement is not: its verdicts would all be objections.
   const confidence = origin.kind === 'github' ? confidenceShift(outcomes) : null;
   let choice: FieldChoice | null = null;
@@ -61,16 +70,35 @@ export async function readEarlierRuns(
         ...(choice ? fieldReasons(choice) : []),
         ...(sequence ? [sequenceReason(sequence)] : []),
       ];
-      if (field.length === 0 && !confidence) return {};
+      if (field.length === 0 && !confidence && !times) return {};
       return {
         learned: {
           ...(field.length > 0 ? { field } : {}),
           ...(confidence ? { confidence } : {}),
           ...(sequence ? { sequence: sequence.expectations } : {}),
+          ...(times ? { times } : {}),
         },
       };
     },
   };
+}
+
+/** Runs whose times are read. Our default: a repository's tests and its machine change. */
+const MAX_TIMED_RUNS = 10;
+
+/** Runs that waited for people are left out: how long these take says nothing. */
+async function earlierTimes(
+  { store }: Pick<World, 'store'>,
+  { repositoryId, work }: GitHubOrigin,
+): Promise<StageTimes | null> {
+  const listed = await store.listRuns({
+    of: [repositoryId],
+    states: ['published', 'awaiting_pick', 'merged', 'closed'],
+    limit: MAX_TIMED_RUNS,
+  });
+  const alike = listed.filter(({ origin }) => origin.kind === 'github' && origin.work === work);
+  const runs = await Promise.all(alike.map(({ id }) => store.run(id)));
+  return stageTimes(runs.flatMap((run) => (run && !run.dialogue?.inquiries.length ? [run.stages] : [])));
 }
 
 interface FieldFacts {

@@ -119,7 +119,7 @@ export async function exposureOfLocal(
 export async function fromLocal(
   world: Pick<World, 'workspaces'>,
   origin: LocalOrigin,
-  request: Pick<RunRequest, 'base'>,
+  request: Pick<RunRequest, 'base' | 'uncommitted'>,
 ): Promise<GatheredTask> {
   const found = await world.workspaces.describe(origin.path);
   if (found.empty) throw new Fault('REPOSITORY_EMPTY', `${origin.path} has no commit yet.`);
@@ -136,7 +136,10 @@ export async function fromLocal(
       'BASE_MISSING',
       `${origin.path} has no branch, tag or commit named ${JSON.stringify(ref)}.`,
     );
-  return { kind: 'gathered', base: { ref, sha }, rules: sha, comments: [], leftOut: [] };
+  const base = request.uncommitted
+    ? { ref: found.branch ?? 'HEAD', sha, uncommitted: true as const }
+    : { ref, sha };
+  return { kind: 'gathered', base, rules: sha, comments: [], leftOut: [] };
 }
 
 interface ResolvedSettings {

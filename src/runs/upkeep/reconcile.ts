@@ -106,6 +106,7 @@ export async function startLocalRun(
     title: string;
     body: string;
     base?: string;
+    uncommitted?: true;
     overrides: RunRequest['overrides'];
     trustedChecks?: string;
   },
@@ -119,6 +120,7 @@ export async function startLocalRun(
     triggeredAt: at,
     overrides,
     ...(options.base ? { base: options.base } : {}),
+    ...(options.uncommitted ? { uncommitted: true } : {}),
     ...(options.trustedChecks ? { trustedChecks: options.trustedChecks } : {}),
   };
   await world.store.createRun({ id: runId, origin, title, request, at });

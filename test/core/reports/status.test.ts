@@ -33,6 +33,37 @@ describe('the status comment', () => {
     `);
   });
 
+  test('says what is probably left, where earlier runs of the repository tell, while nobody is waited for', () => {
+    const minutes = (n: number) => n * 60_000;
+    const ms = {
+      admit: 0,
+      brief: minutes(1),
+      code: minutes(5),
+      examine: minutes(4),
+      judge: 0,
+      publish: 1_000,
+    };
+    const timed = { ...coding(), times: { runs: 7, ms } };
+    const { body } = statusComment(timed);
+    expect(body).toMatch(/### Runoff: stage 3 of 6, running the coders · 1m 12s, about 8 min left\n/);
+    expect(body).toContain('The time left is that of the last 7 runs here.');
+    const late = { ...timed, now: timed.now + minutes(30) };
+    expect(statusComment(late).body).toMatch(/, about 4 min left\n/);
+    const last = { ...late, state: 'judged', times: { runs: 7, ms: { ...ms, publish: 9_000 } } } as const;
+    expect(statusComment(last).body).toMatch(/, less than a minute left\n/);
+    for (const state of ['queued', 'awaiting_answer', 'awaiting_approval', 'failed'] as const)
+      expect(statusComment({ ...timed, state }).body).not.toMatch(/left\n|time left/);
+  });
+
+  test('names open pull requests that change files of the plan while somebody can act on it', () => {
+    const view = coding();
+    const brief = { ...judged().brief, overlaps: { pulls: [{ number: 12, files: ['src/list.ts'] }] } };
+    if (!brief.goal) return expect.fail('The sample has a brief.');
+    const { body } = statusComment({ ...view, brief: brief as NonNullable<typeof view.brief> });
+    expect(body).toContain('\n\n**Open pull requests change files of the plan, too:** #12.');
+    expect(body).toMatch(/\*\*Open pull requests that change the same files\*\*\n\n- #12: `src\/list\.ts`\n/);
+  });
+
   test('says which comments a limit left out of the task', () => {
     const said = 'Comments older than the newest 200 by writers were left out.';
     expect(statusComment(coding()).body).not.toMatch(/omitted|left out/);
