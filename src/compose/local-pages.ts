@@ -133,7 +133,8 @@ async function openInBrowser(
   await writeFile(file, page, { mode: 0o600 });
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
   const started = commandEnd(program, [file], { env: process.env }).then(
-    ({ code, stderr }) => (code === 0 ? null : stderr.trim().slice(0, 200) || `it ended with ${code}`),
+    ({ code, stderr }) =>
+      code === 0 ? null : (stderr.trim().split('\n', 1)[0] ?? '').slice(0, 200) || `it ended with ${code}`,
     (thrown: Error) => thrown.message,
   );
   // Some of them last as long as the browser.
