@@ -26,7 +26,7 @@ function sayingOf(child: ChildProcess) {
   });
   return (words: RegExp): Promise<RegExpExecArray> =>
     vi.waitFor(() => words.exec(said) ?? Promise.reject(new Error(said)), {
-      timeout: 120_000,
+      timeout: 300_000,
       interval: 100,
     });
 }
