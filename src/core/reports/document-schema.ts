@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CANDIDATE_STATES, RUN_STATES, STAGES } from '../model/index.ts';
 import {
+  BaseDocument,
   BriefDocument,
   DebateDocument,
   DialogueDocument,
@@ -239,16 +240,7 @@ export const RunDocument = z.strictObject({
     id: z.string(),
     title: z.string(),
     state: z.enum(RUN_STATES),
-    base: z
-      .strictObject({
-        ref: z.string(),
-        sha: z.string(),
-        uncommitted: z
-          .literal(true)
-          .optional()
-          .describe("It has the uncommitted changes of a local work tree: a commit of Runoff's own."),
-      })
-      .nullable(),
+    base: BaseDocument.nullable(),
     checks: ChecksDocument.nullable(),
     sandbox: z
       .strictObject({ backend: z.string(), detail: z.string(), weaker: listOf(z.string()) })
