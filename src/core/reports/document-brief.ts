@@ -7,15 +7,6 @@ export const instant = z.number().describe('Milliseconds since 1970 UTC.');
 export const letter = z.string().describe('The letter of a candidate.');
 export const inDollars = z.number().describe('US dollars.');
 
-export const BaseDocument = z.strictObject({
-  ref: z.string(),
-  sha: z.string(),
-  uncommitted: z
-    .literal(true)
-    .optional()
-    .describe("It has the uncommitted changes of a local work tree: a commit of Runoff's own."),
-});
-
 const QuestionDocument = Question.strict().extend({ options: listOf(z.string()) });
 
 export const BriefDocument = Brief.strict().extend({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CANDIDATE_STATES, RUN_STATES, STAGES } from '../model/index.ts';
 import {
-  BaseDocument,
   BriefDocument,
   DebateDocument,
   DialogueDocument,
@@ -11,6 +10,7 @@ import {
   listOf,
   ReviewDocument,
 } from './document-brief.ts';
+import { BaseDocument, PullDocument } from './document-places.ts';
 
 const CheckDocument = z
   .strictObject({
@@ -219,15 +219,6 @@ const ChecksDocument = z.strictObject({
       need: z.string().optional(),
     })
     .optional(),
-});
-
-const PullDocument = z.strictObject({
-  number: z.number(),
-  url: z.string(),
-  draft: z.boolean(),
-  head: z.string(),
-  base: z.string(),
-  body: z.string(),
 });
 
 /** One run as one document: what `--json` prints and the API answers. What a local run lacks is null or an empty list. */
