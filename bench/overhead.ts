@@ -1,14 +1,20 @@
-// Runoff's own time and memory. Time: from the label to the last coder's start, and from the last coder's end to the
-// open pull request, on a warm repository of 30,000 files, with commands for build and tests that take no time; told
-// as a ratio to the slowest coder of the same run. Memory: the idle App with its embedded database.
-import { type ChildProcess, spawn } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+// Runoff's own time and memory beside the goals for them. Time: from the label to the last coder's start, and from the last
+// coder's end to the open pull request, on a warm repository, with gates, base tests, tests of other candidates and
+// probes; and as ratios to the same work by hand (bench/by-hand.ts). Memory: the idle App with its embedded database.
+//
+//   FILES=30000,100000 CANDIDATES=4,8 RUNS=3 node bench/overhead.ts
+//
+// The first of FILES with the first of CANDIDATES is the measured case; each further value is compared with it. ONLY=time
+// or ONLY=memory leaves out the other part, IDLE_MS is how long the App idles before its memory is read. TRACE=FOLDER keeps
+// a trace of each run there.
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { stringify } from 'yaml';
+import { isOver } from '../src/core/model/index.ts';
 import {
   type DemoEnvironment,
   MAINTAINER,
@@ -16,81 +22,136 @@ import {
   REPOSITORY,
 } from '../src/demo/environment.ts';
 import { ISSUE } from '../src/demo/sample/index.ts';
+import type { RunRecord } from '../src/ports/index.ts';
 import { COLLECTING, LABEL } from '../src/runs/index.ts';
+import { idleAppMemory } from './app-memory.ts';
+import { contestantsOf } from './overhead-contestants.ts';
 
-const FILES = 30_000;
-const RUNS = 3;
-const IDLE_MS = 15_000;
-/** What `npm start` gives Node: a small nursery, as the App waits far more than it works. */
-const AS_NPM_START = ['--max-semi-space-size=2'];
+const { env } = process;
+const numbers = (text: string): readonly [number, ...number[]] => {
+  const [first = 0, ...more] = text.split(',').map(Number);
+  return [first, ...more];
+};
+const FILES = numbers(env.FILES ?? '30000,100000');
+const CANDIDATES = numbers(env.CANDIDATES ?? '4,8');
+const RUNS = Number(env.RUNS ?? 3);
+const IDLE_MS = Number(env.IDLE_MS ?? 15_000);
+/** A run of the warmest kind takes seconds; one that takes this long waits for something that does not come. */
+const RUN_LIMIT_MS = 15 * 60_000;
 
-const settings = stringify({
-  candidates: 4,
-  coders: [
-    { agent: 'builtin', model: 'anthropic/scripted-heron' },
-    { agent: 'builtin', model: 'openai/scripted-otter' },
-    { agent: 'builtin', model: 'anthropic/scripted-heron' },
-    { agent: 'builtin', model: 'openai/scripted-otter' },
-  ],
-  checks: { build: 'true', test: 'true' },
-  budget: { run: 2, candidate: 0.5 },
-});
+const BUILD = 'node scripts/build.mjs';
+const TEST = 'node --test';
 
-async function manyFiles(folder: string): Promise<void> {
-  for (let i = 0; i < FILES; i += 1) {
+const settingsOf = (coders: ReturnType<typeof contestantsOf>['coders']) =>
+  stringify({
+    candidates: coders.length,
+    coders,
+    checks: { build: BUILD, test: TEST },
+    budget: { run: 4, candidate: 0.5 },
+  });
+
+async function addFiles(folder: string, count: number): Promise<void> {
+  for (let i = 0; i < count; i += 1) {
     const directory = join(folder, 'data', String(i % 300).padStart(3, '0'));
     if (i < 300) await mkdir(directory, { recursive: true });
     await writeFile(join(directory, `${i}.txt`), `record ${i}\n`.repeat(20));
   }
 }
 
+/** Milliseconds. */
 interface Lap {
-  /** Milliseconds. */
-  readonly labelToLastStart: number;
-  readonly lastEndToPull: number;
+  readonly start: number;
+  /** From the last coder's end to the open pull request. */
+  readonly finish: number;
   readonly slowestCoder: number;
 }
 
-async function lap(theatre: DemoEnvironment, opened: Map<string, number>): Promise<Lap> {
-  const { github, world } = theatre;
+/** Rejects if the run ends in any other way than with a pull request, or not at all. */
+async function lap(
+  { github, world }: DemoEnvironment,
+  count: number,
+  opened: ReadonlyMap<string, number>,
+): Promise<{ readonly lap: Lap; readonly run: RunRecord }> {
   const person = github.as(MAINTAINER);
   const issue = await person.openIssue(REPOSITORY, ISSUE);
   await person.addLabel(REPOSITORY, issue, LABEL);
-  const seen = performance.now();
+  const labelled = performance.now();
   let started = 0;
   let ended = 0;
-  for (;;) {
+  while (performance.now() - labelled < RUN_LIMIT_MS) {
     const run = (await world.store.runs(5)).find(
-      (r) => r.origin.kind === 'github' && r.origin.issue === issue,
+      ({ origin }) => origin.kind === 'github' && origin.issue === issue,
     );
     const candidates = run ? await world.store.candidates(run.id) : [];
-    const states = candidates.map((c) => c.state);
-    if (!started && states.length === 4 && !states.includes('queued')) started = performance.now();
-    const working = candidates.some(
-      (c) => c.state === 'queued' || (c.state === 'coding' && c.note !== COLLECTING),
-    );
-    if (!ended && states.length === 4 && !working) ended = performance.now();
-    if (run?.state === 'failed') throw new Error(`The run failed: ${run.trouble?.message}`);
-    if (run?.state === 'published') {
-      await world.engine.settled(run.id);
+    const waiting = candidates.some(({ state }) => state === 'queued');
+    if (!started && candidates.length === count && !waiting) started = performance.now();
+    const coding = candidates.some(({ state, note }) => state === 'coding' && note !== COLLECTING);
+    if (!ended && started && !coding) ended = performance.now();
+    if (run && (isOver(run.state) || run.state === 'awaiting_pick')) {
       await github.settled();
       const branch = run.outcome?.kind === 'pull' ? run.outcome.branch : '';
-      return {
-        labelToLastStart: started - seen,
-        lastEndToPull: (opened.get(branch) ?? Number.NaN) - ended,
-        slowestCoder: Math.max(...candidates.map((c) => c.ms)),
-      };
+      const at = opened.get(branch);
+      if (at === undefined) throw new Error(`The run ended without a pull request: ${endOf(run)}`);
+      await world.engine.settled(run.id);
+      const slowestCoder = Math.max(...candidates.map(({ ms }) => ms));
+      return { lap: { start: started - labelled, finish: at - ended, slowestCoder }, run };
     }
     await wait(25);
   }
+  throw new Error('The run did not end.');
 }
 
-async function time(): Promise<void> {
+const endOf = ({ state, trouble, decision }: RunRecord): string =>
+  [state, trouble?.message, decision?.because].filter(Boolean).join(', ');
+
+interface ByHand {
+  readonly start: number;
+  readonly check: number;
+  readonly suite: number;
+}
+
+/** The same work on the same repository and patches, by a script without Runoff. */
+async function byHand({ home, world }: DemoEnvironment, { id }: RunRecord): Promise<ByHand> {
+  const folder = await mkdtemp(join(tmpdir(), 'runoff-bench-patches-'));
+  try {
+    const paths: string[] = [];
+    for (const { alias, patch } of await world.store.candidates(id)) {
+      if (!patch) continue;
+      paths.push(join(folder, `${alias}.patch`));
+      await writeFile(join(folder, `${alias}.patch`), await world.artifacts.get(patch.text));
+    }
+    const script = join(import.meta.dirname, 'by-hand.ts');
+    const args = [script, join(home, REPOSITORY.name), BUILD, TEST, ...paths];
+    const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 26 });
+    return JSON.parse(stdout) as ByHand;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface Case {
+  readonly files: number;
+  readonly candidates: number;
+}
+
+interface Measured extends Lap {
+  readonly hand: ByHand;
+}
+
+async function measure({ files, candidates }: Case): Promise<Measured> {
   const opened = new Map<string, number>();
-  const theatre = await openDemoEnvironment({
+  const { scripts, coders, prices } = contestantsOf(candidates);
+  const environment = await openDemoEnvironment({
     paceMs: 40,
-    settings,
-    furnish: manyFiles,
+    settings: settingsOf(coders),
+    scripts,
+    environment: {
+      MODEL_PRICES: prices,
+      CODERS_PER_WORKER: `${candidates}`,
+      CODERS_PER_REPOSITORY: `${candidates}`,
+      ...(env.TRACE ? { TRACE_FOLDER: env.TRACE } : {}),
+    },
+    furnish: (folder) => addFiles(folder, files),
     onStep: (text) => process.stderr.write(`starting ${text} …\n`),
     onDelivery: ({ event, action, payload }) => {
       const { pull_request: pull } = payload as { pull_request?: { head: { ref: string } } };
@@ -100,92 +161,93 @@ async function time(): Promise<void> {
   });
   try {
     process.stderr.write('warming up …\n');
-    await lap(theatre, opened);
-    for (let i = 1; i <= RUNS; i += 1) {
-      const { labelToLastStart, lastEndToPull, slowestCoder } = await lap(theatre, opened);
-      const own = labelToLastStart + lastEndToPull;
+    await lap(environment, candidates, opened);
+    const laps: Lap[] = [];
+    let hand: ByHand | null = null;
+    for (let nth = 1; nth <= RUNS; nth += 1) {
+      const { lap: one, run } = await lap(environment, candidates, opened);
+      laps.push(one);
+      hand ??= await byHand(environment, run);
       console.log(
-        `run ${i}: label → last coder started ${seconds(labelToLastStart)}, last coder done → pull request ${seconds(lastEndToPull)}, ` +
-          `own time ${seconds(own)} = ${(own / slowestCoder).toFixed(2)} × the slowest coder (${seconds(slowestCoder)})`,
+        `${caseText({ files, candidates })}, run ${nth}: label → last coder started ${seconds(one.start)}, ` +
+          `last coder done → pull request ${seconds(one.finish)}, own time ${ratio(one.start + one.finish, one.slowestCoder)} the slowest coder (${seconds(one.slowestCoder)})`,
       );
     }
+    return { ...medians(laps), hand: hand ?? { start: Number.NaN, check: Number.NaN, suite: Number.NaN } };
   } finally {
-    await theatre.close();
+    await environment.close();
   }
 }
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+const medians = (laps: readonly Lap[]): Lap => ({
+  start: median(laps.map(({ start }) => start)),
+  finish: median(laps.map(({ finish }) => finish)),
+  slowestCoder: median(laps.map(({ slowestCoder }) => slowestCoder)),
+});
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
+const ratio = (ms: number, of: number): string => `${(ms / of).toFixed(2)} ×`;
+const caseText = ({ files, candidates }: Case): string =>
+  `${files.toLocaleString('en')} files, ${candidates} candidates`;
 
-/** Proportional set size of a process and all its children, bytes: shared pages count once. */
-function memoryOf(pid: number): number {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const stat = readIf(`/proc/${name}/stat`);
-    const parent = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1];
-    if (parent) parents.set(Number(name), Number(parent));
-  }
-  const within = (child: number): boolean =>
-    child === pid || (parents.has(child) && within(parents.get(child) ?? 0));
-  return [...parents.keys()].filter(within).reduce((total, child) => {
-    const pss = /^Pss:\s+(\d+) kB$/m.exec(readIf(`/proc/${child}/smaps_rollup`) ?? '')?.[1];
-    return total + Number(pss ?? 0) * 1024;
-  }, 0);
-}
+/** One line of the table of results; `within` is whether the goal is reached. */
+const row = (what: string, figure: string, goal: string, within: boolean): string =>
+  `| ${what} | ${figure} | ${goal} | ${within ? 'yes' : 'no'} |`;
 
-function readIf(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // The process ended between the listing and the reading.
-    return null;
-  }
-}
-
-async function memory(): Promise<void> {
-  const home = await mkdtemp(join(tmpdir(), 'runoff-bench-'));
-  await chmod(home, 0o711);
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const app = spawn(
-    process.execPath,
-    [...AS_NPM_START, join(import.meta.dirname, '../src/main.ts'), 'serve'],
-    {
-      cwd: home,
-      env: {
-        PATH: process.env.PATH,
-        HOME: home,
-        RUNOFF_DATA: join(home, 'data'),
-        PORT: '0',
-        LOG_LEVEL: 'warn',
-        APP_ID: '1',
-        PRIVATE_KEY: privateKey.export({ type: 'pkcs1', format: 'pem' }) as string,
-        WEBHOOK_SECRET: randomBytes(32).toString('hex'),
-        ANTHROPIC_API_KEY: 'none',
-      },
-      stdio: ['ignore', 'inherit', 'pipe'],
-    },
+function printTable(base: Case, measured: Measured, further: readonly (readonly [Case, Measured])[]): void {
+  const { start, finish, hand } = measured;
+  console.log(`\n| ${caseText(base)}, median of ${RUNS} | measured | goal | reached |\n|---|--:|--:|---|`);
+  const limit = hand.suite + 2000;
+  console.log(row('label → last coder started', seconds(start), '≤ 1.00 s', start <= 1000));
+  console.log(
+    row(
+      `last coder done → pull request (one test suite: ${seconds(hand.suite)})`,
+      seconds(finish),
+      `≤ ${seconds(limit)}`,
+      finish <= limit,
+    ),
   );
-  try {
-    await listening(app);
-    await wait(IDLE_MS);
+  for (const [what, own, of] of [
+    ['label → last coder started', start, hand.start],
+    ['last coder done → pull request', finish, hand.check],
+  ] as const)
+    console.log(row(`${what}, × by hand (${seconds(of)})`, ratio(own, of), '≤ 1.50 ×', own <= 1.5 * of));
+  for (const [one, of] of further) {
+    const most = one.files === base.files ? 1.8 : 1.3;
+    const own = of.start + of.finish;
+    const before = start + finish;
     console.log(
-      `idle App with embedded database: ${(memoryOf(app.pid ?? 0) / 2 ** 20).toFixed(0)} MiB (PSS)`,
+      row(
+        `${caseText(one)}: start and finish, × the first case`,
+        ratio(own, before),
+        `≤ ${most.toFixed(2)} ×`,
+        own <= most * before,
+      ),
     );
-  } finally {
-    app.kill('SIGTERM');
-    await new Promise((resolve) => app.once('exit', resolve));
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-function listening(app: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    app.stderr?.on('data', (data: Buffer) => {
-      process.stderr.write(data);
-      if (data.toString().includes('listens at')) resolve();
-    });
-    app.once('exit', (code) => reject(new Error(`The App ended with ${code} before it listened.`)));
-  });
+async function time(): Promise<void> {
+  const [files, ...moreFiles] = FILES;
+  const [candidates, ...moreCandidates] = CANDIDATES;
+  const base = { files, candidates };
+  const measured = await measure(base);
+  const further: (readonly [Case, Measured])[] = [];
+  for (const one of [
+    ...moreFiles.map((count) => ({ ...base, files: count })),
+    ...moreCandidates.map((count) => ({ ...base, candidates: count })),
+  ])
+    further.push([one, await measure(one)]);
+  printTable(base, measured, further);
 }
 
-await memory();
-await time();
+if (env.ONLY !== 'memory') await time();
+if (env.ONLY !== 'time') {
+  const mebibytes = (await idleAppMemory(IDLE_MS)) / 2 ** 20;
+  console.log(
+    `\nidle App with embedded database: ${mebibytes.toFixed(0)} MiB (PSS); goal: ≤ 170 MiB, reached: ${mebibytes <= 170 ? 'yes' : 'no'}`,
+  );
+}

@@ -32,6 +32,7 @@ interface RunFlags {
   readonly yes?: boolean;
   readonly open?: boolean;
   readonly trustChecks?: boolean;
+  readonly trace?: string;
   readonly json?: boolean;
 }
 
@@ -73,6 +74,7 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
       new Option('--open', "show the run's page in a browser, until you press Ctrl-C").conflicts('json'),
     )
     .option('-y, --yes', 'the same as --no-ask --trust-checks')
+    .option('--trace <file>', "write how long each part took, in the format of Chrome's traces")
     .addOption(jsonOption())
     .addOption(synonym('--agents <names>', '--coders').argParser(asInCommands('coders')))
     .addOption(synonym('--prompt-file <file>', '--file'))
@@ -90,6 +92,7 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
         trustChecks: flags.trustChecks ?? flags.yes ?? false,
         overrides: overridesOf(flags, shell.screen),
         ...(file ? { file } : {}),
+        ...(flags.trace ? { trace: flags.trace } : {}),
       };
       done(await runHere(shell, prompt, base ? { ...options, base } : options));
     });

@@ -29,6 +29,8 @@ interface RunOptions {
   readonly open: boolean;
   /** The person agrees to the checks of this repository, whatever they are, for this run (`--trust-checks`). */
   readonly trustChecks: boolean;
+  /** File for its trace. */
+  readonly trace?: string;
 }
 
 /** `runoff run`: the whole pipeline on a local repository. */
@@ -41,8 +43,9 @@ export async function runHere(
   const runId = shell.newRunId();
   const path = resolve(shell.cwd, options.repo);
   const asks = options.overrides.ask !== false;
-  const { json, open } = options;
-  return withEngine(shell, runId, { json, asks, open }, async (runtime) => {
+  const { json, open, trace } = options;
+  const how = { json, asks, open, ...(trace ? { trace } : {}) };
+  return withEngine(shell, runId, how, async (runtime) => {
     const { world } = runtime;
     const request = {
       runId,
@@ -163,12 +166,16 @@ interface FollowOptions {
 async function withEngine(
   shell: Shell,
   runId: RunId,
-  how: FollowOptions,
+  { trace, ...how }: FollowOptions & { readonly trace?: string },
   begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined'>,
 ): Promise<number> {
   const stopping = listenForInterrupt(shell, runId);
   try {
-    const runtime = await shell.open({ role: 'standalone', executor: executorOfRun(runId) });
+    const runtime = await shell.open({
+      role: 'standalone',
+      executor: executorOfRun(runId),
+      ...(trace ? { traceFile: resolve(shell.cwd, trace) } : {}),
+    });
     stopping.opened(runtime);
     try {
       // Nothing has begun yet: the run to be resumed stays unchanged.

@@ -156,7 +156,7 @@ const attributesOf = ({
   tokens_cached: tokensCached,
 });
 
-/** The same sandbox; executions are traced, with the program name only. */
+/** The same sandbox; executions are traced, with the names of area and program only. */
 export function instrumentedSandbox(
   sandbox: Sandbox,
   { log, tracer }: Pick<Instruments, 'log' | 'tracer'>,
@@ -168,7 +168,8 @@ export function instrumentedSandbox(
       const { run, candidate } = log.about();
       if (run === undefined) return sandbox.exec(options);
       const program = options.argv[0].split('/').at(-1) ?? '';
-      const attributes = { run, program, ...(candidate === undefined ? {} : { candidate }) };
+      const area = options.area.id.replace(`${run}-`, '');
+      const attributes = { run, area, program, ...(candidate === undefined ? {} : { candidate }) };
       return tracer.within({ name: 'sandbox', run, attributes }, () => sandbox.exec(options));
     },
   };

@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { type DbosEngineOptions, type HeartbeatOptions, openDbosEngine } from '../adapters/engine/index.ts';
 import { type GatewayOptions, openGateway } from '../adapters/gateway/index.ts';
 import { openWorkspaces } from '../adapters/git/index.ts';
-import { openMetrics } from '../adapters/metrics/index.ts';
 import { openModel } from '../adapters/models/index.ts';
 import type { ConnectionLimits } from '../adapters/postgres/index.ts';
 import { openStore } from '../adapters/store/index.ts';
@@ -45,6 +44,7 @@ import {
   openLog,
 } from './instrumentation.ts';
 import { closableSandbox, NO_SANDBOX, openSandbox, ownerOf, registriesOf, toolchainsOf } from './sandbox.ts';
+import { openInstruments, tracedWorkspaces } from './tracing.ts';
 import { pruneUnused } from './upkeep.ts';
 
 export interface RuntimeOptions {
@@ -108,13 +108,14 @@ function pruneMeanwhile(
   cleanups.defer(async () => void (await pruning));
 }
 
-/** The workspaces; pushes and damage are counted. */
+/** The workspaces; pushes and damage are counted, and operations are traced. */
 function openInstrumentedWorkspaces(
   parts: Parameters<typeof openWorkspaces>[0],
   instruments: Instruments,
 ): Workspaces {
   const onDamage = (): void => instruments.metrics?.fault('STORED_DATA_DAMAGED');
-  return instrumentedPushes(openWorkspaces({ ...parts, onDamage }), instruments, systemClock.now);
+  const workspaces = tracedWorkspaces(openWorkspaces({ ...parts, onDamage }), instruments);
+  return instrumentedPushes(workspaces, instruments, systemClock.now);
 }
 
 async function openParts(
@@ -131,7 +132,7 @@ async function openParts(
   const databaseUrl = await openDatabase(operator, options.ownsData ?? false, log, cleanups);
   const sharingOptions = { ...options, log, onExpired };
   const { store, sharing } = await openStoreAndSharing(databaseUrl, needs, sharingOptions, cleanups);
-  const instruments = { store, log, ...(await openInstruments(operator, store, needs, cleanups)) };
+  const instruments = { store, log, ...(await openInstruments(operator, { store, log }, needs, cleanups)) };
   const sandbox = instrumentedSandbox(commands.sandbox, instruments);
   const found = options.github?.(sharing?.fence) ?? (needs.github ? appGitHub(operator, log) : undefined);
   const github = found && instrumentedGitHub(found, instruments);
@@ -215,22 +216,6 @@ const gatewayOver = (
     clock: systemClock,
     log,
   });
-
-/** Opens only what the operator configured; otherwise the collector's packages are not even loaded. */
-async function openInstruments(
-  { metricsToken, traces }: Operator,
-  store: Store,
-  needs: RuntimeNeeds,
-  cleanups: AsyncDisposableStack,
-): Promise<Pick<Instruments, 'metrics' | 'tracer'>> {
-  const metrics =
-    metricsToken === undefined ? {} : { metrics: openMetrics({ census: () => store.census() }) };
-  if (!traces || needs.role === 'reader') return metrics;
-  const { openTracer } = await import('../adapters/traces/index.ts');
-  const tracer = openTracer({ ...traces, instance: needs.executor });
-  cleanups.defer(() => tracer.close());
-  return { ...metrics, tracer };
-}
 
 /** The identity of this process among those that share the work; undefined if it works alone or only reads. */
 const identityOf = (needs: RuntimeNeeds) =>

@@ -188,7 +188,7 @@ describe('a command in a sandbox', () => {
     const { told, tracer } = recorders();
     const { log } = logAbout({ run: 'r1', candidate: 'A' });
     expect(await instrumentedSandbox(sandbox, { log, tracer }).exec(command)).toBe(ENDED);
-    expect(told).toEqual([['span', 'sandbox', { run: 'r1', program: 'npm', candidate: 'A' }]]);
+    expect(told).toEqual([['span', 'sandbox', { run: 'r1', area: '0', program: 'npm', candidate: 'A' }]]);
   });
 
   test('outside a run, or without a collector, is not traced', async () => {

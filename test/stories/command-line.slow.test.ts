@@ -36,7 +36,7 @@ const PROMPT = `${ISSUE.title}\n\n${ISSUE.body}`;
 test('runoff run on a local repository leaves every candidate on a branch and names the winner', () =>
   atTerminal({ firstTime: true, settings: settings() }, async (me) => {
     const before = await me.git('rev-parse', 'HEAD');
-    const ended = await me.runoff('run', PROMPT, '-n', '3', '--json');
+    const ended = await me.runoff('run', PROMPT, '-n', '3', '--json', '--trace', join(me.home, 'trace.json'));
     expect(ended).toMatchObject({ code: 0 });
     const { run, branches, merge } = JSON.parse(ended.out) as RunDocument;
 
@@ -56,6 +56,11 @@ test('runoff run on a local repository leaves every candidate on a branch and na
     expect(shown).toMatchObject({ code: 0, out: expect.stringContaining('diff --git') });
     expect(await me.runoff('runs')).toMatchObject({ code: 0, out: expect.stringContaining(run.id) });
     expect(await readdir(join(me.home, 'data', 'areas'))).toEqual([]);
+
+    // Where the time went: stages, candidates and their commands.
+    const trace = await readFile(join(me.home, 'trace.json'), 'utf8');
+    for (const name of ['examine', 'candidate A', 'x-A-base sh', 'prepare'])
+      expect(trace).toContain(`"${name}"`);
   }));
 
 test('runoff run without a survivor ends with exit code 3 and a table of reasons', () =>

@@ -20,6 +20,7 @@ import {
 } from './environment-values.ts';
 import { PAGE_VARIABLES } from './pages.ts';
 import { duration } from './settings.ts';
+import { TRACE_VARIABLES } from './traces.ts';
 
 /** The operator's environment, by variable. `npm run docs` generates `docs/configuration.md` and `.env.example` from the descriptions. */
 export const Environment = z.object({
@@ -238,16 +239,7 @@ export const Environment = z.object({
     .describe(
       'Token for /metrics (`Authorization: Bearer …`), at least 16 characters. Metrics reveal costs. Default: none; /metrics is disabled. See docs/operations-metrics.md.',
     ),
-  OTEL_EXPORTER_OTLP_ENDPOINT: webAddress
-    .optional()
-    .describe(
-      'URL of an OpenTelemetry collector (OTLP over HTTP; `/v1/traces` is appended) that receives a trace of each run: names, times and costs, never texts. Default: none; no traces are sent.',
-    ),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .regex(/^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/, 'write name=value, with commas between')
-    .optional()
-    .describe('Headers for the collector, such as its key: `name=value`, comma-separated.'),
+  ...TRACE_VARIABLES,
   MULTI_AGENT_MODE: yesNo(true).describe(
     'false: one candidate per run instead of several, through the same stages. Default: true.',
   ),

@@ -82,6 +82,7 @@ export {
   type WantedTools,
   wantedTools,
 } from './toolchain.ts';
+export { decoded } from './traces.ts';
 export { isRunByCi, isTypeCheckStep, type TypeCheck, typeChecks } from './type-checks.ts';
 export {
   parseVersion,

@@ -9,6 +9,7 @@ import {
 } from './environment-problems.ts';
 import { type PagesSettings, pagesOf } from './pages.ts';
 import type { ModelProtocol } from './settings.ts';
+import { type TraceSettings, tracesOf } from './traces.ts';
 
 interface GitHubApp {
   readonly appId: number;
@@ -49,7 +50,7 @@ interface ModelPrice {
 /**
  * The operator's configuration from the environment. Contains secrets: never log it or pass it to a stage as a whole.
  */
-export interface Operator {
+export interface Operator extends TraceSettings {
   /** Absent until all of APP_ID, PRIVATE_KEY and WEBHOOK_SECRET are set; the command line needs none of them. */
   readonly app?: GitHubApp;
   /** Missing variables of the App. */
@@ -111,8 +112,6 @@ export interface Operator {
   readonly logLevel: Environment['LOG_LEVEL'];
   /** Token required for reading /metrics; absent: there is no such page. */
   readonly metricsToken?: string;
-  /** URL of a trace collector; absent: tracing is off. */
-  readonly traces?: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly multiAgent: {
     /** False: one candidate per run. */
     readonly enabled: boolean;
@@ -218,29 +217,6 @@ const keepingOf = (env: Environment): Pick<Operator, 'minFreeDisk' | 'maxDisk' |
   maxDisk: env.MAX_DISK,
   keep: { runs: env.KEEP_RUNS, ledger: env.KEEP_LEDGER },
 });
-
-/** As in the OpenTelemetry specification: the path of traces is appended, header values may be percent-encoded. */
-function tracesOf(env: Environment): Pick<Operator, 'traces'> {
-  const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers = '' } = env;
-  if (!endpoint) return {};
-  const pairs = headers
-    .split(',')
-    .filter(Boolean)
-    .map((pair): [string, string] => {
-      const at = pair.indexOf('=');
-      return [pair.slice(0, at).trim(), decoded(pair.slice(at + 1).trim())];
-    });
-  return { traces: { url: `${endpoint.replace(/\/+$/, '')}/v1/traces`, headers: Object.fromEntries(pairs) } };
-}
-
-/** Decodes `%xx`; a text that is no such encoding, such as a password with a plain `%`, is returned as it is. */
-export function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}
 
 const maxOf = (env: Environment): Operator['max'] => ({
   candidates: env.MAX_CANDIDATES,
