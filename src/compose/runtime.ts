@@ -236,6 +236,7 @@ const statelessParts = (operator: Operator, log: OpenLog, sandbox: Sandbox) => (
   random: systemRandom,
   ceilings: ceilingsOf(operator),
   parallelChecks: availableParallelism(),
+  examinations: operator.examinationsPerWorker,
   prompts: promptsOf(operator),
   toolchains: toolchainsOf(operator, sandbox),
   ...registriesOf(operator, log),

@@ -73,6 +73,8 @@ export interface World {
   };
   /** Maximum number of concurrent builds and test runs on this machine. */
   readonly parallelChecks: number;
+  /** Maximum number of examinations at a time in this process; 0: none. */
+  readonly examinations: number;
   readonly prompts: PromptLibrary;
   /** Absent if runs never wait for disk space. */
   readonly diskSpace?: {

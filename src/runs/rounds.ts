@@ -1,30 +1,14 @@
 import { z } from 'zod';
-import type { TestRun } from '../core/evidence/index.ts';
-import { familyOf } from '../core/judging/index.ts';
-import { comparePatches } from '../core/likeness/index.ts';
-import { type Alias, type ArtifactRef, type Candidate, Fault } from '../core/model/index.ts';
-import { type AgreementContext, decideEarlyStop, type FinishedCandidate } from '../core/ranking/index.ts';
+import { Fault } from '../core/model/index.ts';
 import type { FlowContext } from '../ports/index.ts';
-import { requestStop } from './code/index.ts';
-import { priorityIn, repositoryKeyOf, type World } from './context.ts';
+import { priorityIn, repositoryKeyOf } from './context.ts';
+import { type BuiltTrees, type ExaminePorts, examine } from './examine/index.ts';
 import {
-  type CheckRunner,
-  type CheckRunnerPorts,
-  type ExaminePorts,
-  examine,
-  gatherEvidence,
-  openCheckRunner,
-  readBaseRun,
-} from './examine/index.ts';
-import {
-  type RunContext,
   type StagePorts,
   type StageResult,
   stagesOf,
   type Timed,
-  throwIfCancelled,
   UNLIMITED,
-  unlessDamaged,
   type WorkTime,
   workTimeOf,
 } from './stage.ts';
@@ -38,15 +22,19 @@ export const ExaminationInput = z.strictObject({
 });
 export type ExaminationInput = z.infer<typeof ExaminationInput>;
 
-/** Executes the examination's own flow, on any machine; returns its milliseconds as well. */
+/**
+ * Executes the examination's own flow, on any machine; returns its milliseconds as well. `built`: trees of the run that
+ * this process has built already.
+ */
 export async function examineHere(
   world: ExaminePorts & StagePorts,
   flow: FlowContext,
   { runId, baseRun, leftMs }: ExaminationInput,
+  built?: BuiltTrees,
 ): Promise<Timed<StageResult<'examined'>>> {
   const time = workTimeOf(leftMs);
   const stage = stagesOf(world, flow, runId, time);
-  const examined = await stage('examine', (context) => examine(world, context, baseRun));
+  const examined = await stage('examine', (context) => examine(world, context, baseRun, built));
   return { ...examined, elapsed: leftMs - time.left() };
 }
 
@@ -97,89 +85,4 @@ async function examineRound(
   const why = result?.why ?? 'it was not started';
   const fault = new Fault('INTERNAL', `The examination was interrupted: ${why}`);
   return { kind: 'fault', fault: { code: fault.code, message: fault.message } };
-}
-
-/** Milliseconds between checks for finished coders. Our default: short compared with a coder's minutes. */
-const FINISHER_CHECK_MS = 1_000;
-
-/**
- * Examines the first finishers individually while other coders work, and stops the others when the finishers pass and
- * agree. The result only ends coding; the following stage examines all candidates, including with each other's tests.
- */
-export async function stopEarly(
-  world: CheckRunnerPorts,
-  context: RunContext,
-  baseRun: ArtifactRef,
-  over: () => boolean,
-): Promise<null> {
-  const { run, signal } = context;
-  const examined = new Map<Alias, FinishedCandidate>();
-  let table: FinisherChecks | null = null;
-  while (!over()) {
-    throwIfCancelled(signal);
-    const candidates = await world.store.candidates(run.id);
-    const finished = candidates.filter(({ state }) => state === 'coded');
-    const news = finished.filter(({ alias }) => !examined.has(alias));
-    if (finished.length >= 2 && news.length > 0 && candidates.some(isCoding)) {
-      table ??= await openFinisherChecks(world, context, baseRun);
-      for (const one of news) examined.set(one.alias, await examineFinisher(table, one));
-      const agreed = decideEarlyStop([...examined.values()], await earlyFieldOf(world, candidates));
-      if (agreed.kind === 'stop') {
-        await requestStop(world.store, run.id, agreed.because);
-        return null;
-      }
-    }
-    await world.clock.sleep(FINISHER_CHECK_MS, signal);
-  }
-  return null;
-}
-
-const isCoding = ({ state }: Candidate): boolean => state === 'queued' || state === 'coding';
-
-/** Dependencies of examining finishers. */
-interface FinisherChecks {
-  readonly runner: CheckRunner;
-  readonly onBase: TestRun;
-}
-
-async function openFinisherChecks(
-  world: CheckRunnerPorts,
-  context: RunContext,
-  baseRun: ArtifactRef,
-): Promise<FinisherChecks> {
-  const runner = await openCheckRunner(world, context);
-  return { runner, onBase: await readBaseRun(runner, baseRun) };
-}
-
-async function examineFinisher(
-  { runner, onBase }: FinisherChecks,
-  candidate: Candidate,
-): Promise<FinishedCandidate> {
-  const {
-    evidence: [evidence],
-  } = await gatherEvidence(runner, [candidate], onBase);
-  return {
-    evidence: evidence as FinishedCandidate['evidence'],
-    family: familyOf(candidate.contestant.model),
-  };
-}
-
-async function earlyFieldOf(
-  world: Pick<World, 'artifacts'>,
-  candidates: readonly Candidate[],
-): Promise<AgreementContext> {
-  const texts = new Map<Alias, string>();
-  for (const { alias, patch } of candidates) {
-    const text = patch ? await unlessDamaged(world.artifacts.get(patch.text)) : null;
-    if (text !== null) texts.set(alias, text);
-  }
-  return {
-    families: new Set(candidates.map(({ contestant }) => familyOf(contestant.model))).size,
-    similarity(a, b) {
-      const pair = [a, b].map((id) => ({ id, text: texts.get(id) ?? '' }));
-      const [own, other] = comparePatches(pair);
-      if (!own || !other) return 0;
-      return own.classIndex === other.classIndex ? 1 : own.share;
-    },
-  };
 }

@@ -1,5 +1,6 @@
 import type { FlowContext, Flows } from '../ports/index.ts';
 import { type AdmitPorts, admit, enqueue, permit, RunRequest } from './admit/index.ts';
+import { type AheadWork, examineAhead, openAheadWork } from './ahead.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import type { World } from './context.ts';
@@ -10,7 +11,7 @@ import { conclude, publish } from './publish/index.ts';
 import { settleQuestions } from './questions/index.ts';
 import { checkBase } from './recipe/index.ts';
 import { reviewWinner } from './review.ts';
-import { ExaminationInput, examineHere, examineRounds, stopEarly } from './rounds.ts';
+import { ExaminationInput, examineHere, examineRounds } from './rounds.ts';
 import { maxWorkMs, type StageRunner, stagesOf, UNLIMITED, workTimeOf } from './stage.ts';
 
 /** How a run ended, small enough to be the engine's result; everything else is in the store. */
@@ -38,7 +39,12 @@ async function admitRun(
 }
 
 /** One run from start to end. Each stage is a durable step: finished ones are not repeated after a crash. */
-async function runTask(world: World, flow: FlowContext, request: RunRequest): Promise<RunEnd> {
+async function runTask(
+  world: World,
+  flow: FlowContext,
+  request: RunRequest,
+  aheadWork: AheadWork,
+): Promise<RunEnd> {
   const { runId } = request;
   const time = workTimeOf(maxWorkMs(world));
   const stage = stagesOf(world, flow, runId, time);
@@ -56,9 +62,9 @@ async function runTask(world: World, flow: FlowContext, request: RunRequest): Pr
   if (agreed.kind === 'fault') return conclude(world, flow, runId, agreed.fault);
   if (agreed.value === 'stopped') return 'stopped';
 
-  const coded = await code(world, flow, { ...request, time }, stage, (context, over) =>
-    stopEarly(world, context, base.value, over),
-  );
+  // Finished candidates are examined while others are still coded.
+  const ahead = examineAhead(world, aheadWork, base.value);
+  const coded = await code(world, flow, { ...request, time }, stage, ahead);
   if (coded.kind === 'fault') return conclude(world, flow, runId, coded.fault);
 
   const examined = await examineRounds(world, flow, { runId, baseRun: base.value }, time, () =>
@@ -82,9 +88,18 @@ async function runTask(world: World, flow: FlowContext, request: RunRequest): Pr
 }
 
 /** The flows of the durable engine: a run, one candidate of it, and the examination of all of them. */
-export const flows = (world: World): Flows =>
-  instrumentFlows(world, {
-    run: (flow, input) => runTask(world, flow, RunRequest.parse(input)),
+export function flows(world: World): Flows {
+  const ahead = openAheadWork(world.examinations);
+  return instrumentFlows(world, {
+    async run(flow, input) {
+      const request = RunRequest.parse(input);
+      return runTask(world, flow, request, ahead).finally(() => ahead.forget(request.runId));
+    },
     candidate: (flow, input) => codeOne(world, flow, CandidateInput.parse(input)),
-    examination: (flow, input) => examineHere(world, flow, ExaminationInput.parse(input)),
+    examination(flow, input) {
+      const examination = ExaminationInput.parse(input);
+      const { runId } = examination;
+      return examineHere(world, flow, examination, ahead.treesOf(runId)).finally(() => ahead.forget(runId));
+    },
   });
+}

@@ -172,7 +172,7 @@ async function admitted({ store }: World, settings: Settings, { expectedUsd }: S
 export function flowsOf(
   world: World,
   { found }: Script,
-  watch: Parameters<typeof code>[4] = async () => null,
+  watch: Parameters<typeof code>[4] = async () => 0,
 ): Flows {
   return {
     async run(context) {

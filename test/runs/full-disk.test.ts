@@ -36,7 +36,7 @@ const onlyCoding = (world: World, script: Script): Flows => ({
       context,
       { runId: RUN, time: workTimeOf(maxWorkMs(world)) },
       stagesOf(world, context, RUN, UNLIMITED),
-      async () => null,
+      async () => 0,
     );
     return null;
   },

@@ -186,7 +186,7 @@ test('coders get no more time than their run has left, and the longest counts', 
       const time = workTimeOf(10 * MINUTE);
       const stage = stagesOf(world, context, RUN, time);
       await stage('brief', async () => advance(4 * MINUTE));
-      ends.push(await code(world, context, { runId: RUN, time }, stage, async () => null));
+      ends.push(await code(world, context, { runId: RUN, time }, stage, async () => 0));
       ends.push(await stage('judge', async () => expect.unreachable()));
       return null;
     },

@@ -145,7 +145,10 @@ interface PushEnd {
   readonly value: Pushed;
 }
 
-/** Checks the remote before it pushes, because after a killed push it is unknown whether the remote accepted it. */
+/**
+ * Does not read the remote first: to git, a branch that is already at the commit, as after a push that was killed, is up
+ * to date whatever the lease says, and the lease refuses any other.
+ */
 async function pushOnce(
   git: Git,
   cwd: string,
@@ -154,9 +157,6 @@ async function pushOnce(
 ): Promise<PushEnd | ChildLost> {
   const { ref, sha, onto } = wanted;
   const ended = (value: Pushed): PushEnd => ({ kind: 'ended', value });
-  const there = await shaAt(git, cwd, remote, ref);
-  if (there === sha) return ended({ kind: 'pushed' });
-  if (there !== onto) return ended({ kind: 'exists', at: there });
   // The lease allows the push only if the branch is where we know it, or does not exist. The pushed commit is a child
   // of that commit, so a push can create or extend the branch, never overwrite it.
   const lease = `--force-with-lease=${ref}:${onto ?? ''}`;

@@ -43,13 +43,13 @@ interface CodingOptions {
   readonly carry?: { readonly run: RunId; readonly again: Alias } | undefined;
 }
 
-/** Runs alongside the coders until `over` returns true, which means that all have ended. */
-type CodingWatcher = (context: RunContext, over: () => boolean) => Promise<null>;
-
 /**
- * Runs all contestants concurrently and waits for them. `watch` runs alongside where the settings allow coders to be
- * stopped early.
+ * Runs alongside the coders until `over` aborts, which means that all have ended. Returns the milliseconds that it worked
+ * after that.
  */
+export type CodingWatcher = (context: RunContext, over: AbortSignal) => Promise<number>;
+
+/** Runs all contestants concurrently and waits for them. `watch` runs alongside if there are several. */
 export async function code(
   world: CodePorts,
   flow: FlowContext,
@@ -61,20 +61,22 @@ export async function code(
   const queued = await stage('contestants', (context) => queueContestants(world, work, context));
   if (queued.kind === 'fault') return queued;
   const { inputs, watched } = queued.value;
-  let over = false;
+  const over = new AbortController();
   // Started before the coders, so that a replay numbers the steps in the same order. Its failures stop no coder. Its
-  // time does not count towards the run: it includes waiting for slots.
+  // time while coders work does not count towards the run: it includes waiting for slots.
   const watching = watched
-    ? stagesOf(world, flow, runId, UNLIMITED)('watch', (context) => watch(context, () => over))
+    ? stagesOf(world, flow, runId, UNLIMITED)('watch', (context) => watch(context, over.signal))
     : null;
   const took = time.begin();
   const coding = flow.fanOut<null>(withTimeLeft(time.left(), inputs)).finally(() => {
-    over = true;
+    over.abort();
   });
-  const [results] = await Promise.all([coding, watching]);
+  const [results, watchedFor] = await Promise.all([coding, watching]);
   const closed = await stage('code', () => closeCoding(world, runId, inputs, results));
   if (closed.kind === 'fault') return closed;
-  took(closed.value.codersMs);
+  // An older version recorded null.
+  const after = watchedFor?.kind === 'ok' ? (watchedFor.value ?? 0) : 0;
+  took(closed.value.codersMs + after);
   return { kind: 'ok', value: 'coded' };
 }
 
@@ -128,9 +130,6 @@ async function noteWait(
  */
 const MAX_RESTARTS = 4;
 
-/** Minimum number of coders for early stopping: agreement between two can only save the work of a third. */
-const MIN_WATCHED = 3;
-
 /** Gives each contestant that starts an alias that does not identify it, and prepares the common base checkout. */
 async function queueContestants(
   world: CodePorts,
@@ -148,6 +147,5 @@ async function queueContestants(
     ordinal,
     contestant,
   }));
-  const watched = task.settings.adaptive.stopEarly && field.length >= MIN_WATCHED;
-  return { inputs: await queueCandidates(world, run, places), watched };
+  return { inputs: await queueCandidates(world, run, places), watched: field.length > 1 };
 }

@@ -37,7 +37,7 @@ import type { ProbeResults } from './probe-comparison.ts';
 import { openElsewhere, testElsewhere } from './steadiness.ts';
 import { judgeTests } from './test-tasks.ts';
 import { openExaminationTime } from './time.ts';
-import { openTrees } from './trees.ts';
+import { type BuiltTrees, openTrees } from './trees.ts';
 import { addWrittenTests, type TestWriting } from './written-tests.ts';
 
 interface GatherOptions {
@@ -49,6 +49,10 @@ interface GatherOptions {
   readonly leftMs?: number;
   /** Called as each part of the work begins or proceeds. */
   readonly onStep?: (step: ExaminationStep) => void;
+  /** Trees that an examination ahead of this one has built. */
+  readonly built?: BuiltTrees;
+  /** Others are still coded: built trees are left for the examination of all, and what needs all patches is left to it. */
+  readonly ahead?: boolean;
 }
 
 export interface Gathered {
@@ -67,7 +71,7 @@ export async function gatherEvidence(
   runner: CheckRunner,
   entries: readonly CandidateEntry[],
   baseRun: TestRun,
-  { begins, writing, leftMs, onStep }: GatherOptions = {},
+  { begins, writing, leftMs, onStep, built, ahead = false }: GatherOptions = {},
 ): Promise<Gathered> {
   const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, leftMs);
   const time = await openExaminationTime(runner, entries, onBase, { leftMs, onStep });
@@ -76,7 +80,7 @@ export async function gatherEvidence(
   const whole: ExaminationTools = {
     kind,
     runner: asOnBase(runner, onBase),
-    trees: openTrees(runner),
+    trees: openTrees(runner, built),
     onBase,
     time,
   };
@@ -90,10 +94,11 @@ export async function gatherEvidence(
     const once = await examineAll(whole, entries, begins);
     const elsewhere = await openElsewhere(whole, once);
     const tested = await testElsewhere(whole, once, elsewhere);
-    const written = kind === 'tests' ? await judgeTests(tools, tested) : null;
-    const { examined, results: probed } = written
-      ? { examined: written.examined, results: null }
-      : await probeCandidates(tools, tested, elsewhere);
+    const written = kind === 'tests' && !ahead ? await judgeTests(tools, tested) : null;
+    const { examined, results: probed } =
+      written || ahead
+        ? { examined: written?.examined ?? tested, results: null }
+        : await probeCandidates(tools, tested, elsewhere);
     // Tests alone change no behaviour, and tests that differ are no disagreement.
     const agreeing = written ? new Map<Alias, PatchLikeness>() : likenessByAlias(examined);
     const crossed = written
@@ -108,7 +113,7 @@ export async function gatherEvidence(
     const results = resultsOf(tools.onBase, examined, { crossed, probed });
     return { evidence: all, results, ...(added ? { independentTests: added.report } : {}) };
   } finally {
-    await tools.trees.close();
+    if (!ahead) await tools.trees.close();
   }
 }
 

@@ -19,6 +19,14 @@ export interface Tree {
   readonly gates: readonly GateReport[];
 }
 
+/** Built trees of a run in this process, which several examinations may share. */
+export interface BuiltTrees {
+  readonly grown: Map<string, Promise<Tree>>;
+  readonly areas: Map<string, WorkArea>;
+}
+
+export const noBuiltTrees = (): BuiltTrees => ({ grown: new Map(), areas: new Map() });
+
 export interface Trees {
   /**
    * `name` becomes part of the area's id and must be unique within the run. `withoutSetUp`: the tree stands on the
@@ -37,9 +45,8 @@ export interface Trees {
 
 const treeKey = (patch: string, ownPackages = false): string => JSON.stringify([patch, ownPackages]);
 
-export function openTrees(runner: CheckRunner): Trees {
-  const grown = new Map<string, Promise<Tree>>();
-  const areas = new Map<string, WorkArea>();
+/** `built`: what was built already, and where more is added. */
+export function openTrees(runner: CheckRunner, { grown, areas }: BuiltTrees = noBuiltTrees()): Trees {
   const grow = async (
     name: string,
     patch: string,
@@ -66,6 +73,10 @@ export function openTrees(runner: CheckRunner): Trees {
       if (known) return known;
       const tree = grow(name, patch, { production, ownPackages });
       grown.set(key, tree);
+      // Another examination may succeed.
+      tree.catch(() => {
+        if (grown.get(key) === tree) grown.delete(key);
+      });
       return tree;
     },
     async remove({ patch, built }) {
@@ -78,6 +89,8 @@ export function openTrees(runner: CheckRunner): Trees {
     async close() {
       await Promise.allSettled(grown.values());
       for (const area of areas.values()) await runner.world.workspaces.remove(area);
+      grown.clear();
+      areas.clear();
     },
   };
 }

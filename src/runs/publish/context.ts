@@ -1,4 +1,4 @@
-import { type Alias, asFault, Fault, type Sha, type Task } from '../../core/model/index.ts';
+import { type Alias, asFault, Fault, inParallel, type Sha, type Task } from '../../core/model/index.ts';
 import { branchName } from '../../core/reports/index.ts';
 import type {
   BaseCheckout,
@@ -127,6 +127,9 @@ async function refusalOr<T>(
   }
 }
 
+/** Pushes at a time. Our default: they wait for the remote, and a run rarely has more candidates. */
+const PUSHES_AT_ONCE = 4;
+
 /**
  * Pushes every candidate but one. A candidate that GitHub refuses (a secret in its patch, a rule) is only shown in the
  * comment.
@@ -137,13 +140,13 @@ export async function pushOthers(
   but: Alias | null,
 ): Promise<Record<Alias, string>> {
   const branches: Record<Alias, string> = {};
-  for (const alias of [...commits.byAlias.keys()].toSorted()) {
-    if (alias === but) continue;
+  const others = [...commits.byAlias.keys()].filter((alias) => alias !== but).toSorted();
+  await inParallel(PUSHES_AT_ONCE, others, async (alias) => {
     const branch = candidateBranch(context, alias);
     const refused = await push(context, commits.base, { branch, sha: commitOf(commits, alias) });
     if (refused) context.world.log.warn({ run: context.run.id, alias }, refused);
     else branches[alias] = branch;
-  }
+  });
   return branches;
 }
 

@@ -26,8 +26,11 @@ export async function publishPull(
 ): Promise<RunOutcome> {
   const branch = candidateBranch(context, winner);
   const headSha = commitOf(commits, winner);
+  const reading = viewForPublishing(context, 'shown');
+  // A failure counts once the push has ended.
+  reading.catch(() => undefined);
   const refused = await push(context, commits.base, { branch, sha: headSha });
-  const published = await viewForPublishing(context, 'shown');
+  const published = await reading;
   if (refused !== null) return tableInstead(context, commits, published, refused);
   const opened = await openPull(context, published, winner, branch);
   if (typeof opened === 'string') return tableInstead(context, commits, published, opened);

@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/adapters/system/index.ts';
+import type { Evidence } from '../../src/core/evidence/index.ts';
+import { type Candidate, NO_USAGE } from '../../src/core/model/index.ts';
+import type { Clock, Workspaces } from '../../src/ports/index.ts';
+import { type AheadWork, examineAhead, openAheadWork } from '../../src/runs/ahead.ts';
+import type { CheckRunnerPorts } from '../../src/runs/examine/index.ts';
+import { gatherEvidence, openCheckRunner } from '../../src/runs/examine/index.ts';
+import type { Files } from '../adapters/git/world.ts';
+import { memoryStore } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
+import { silent } from '../world/silent-log.ts';
+import { entryOf, type FixtureOptions, openSharedFixture, type SharedFixture } from './examination-world.ts';
+
+const sum = (body: string): Files => ({ 'src/sum.js': `export const sum = (list) => ${body};\n` });
+const testOf = (name: string, body: string): Files => ({
+  [`test/${name}.test.js`]: `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sum } from '../src/sum.js';
+
+test('${name}', () => ${body});
+`,
+});
+const BASE: Files = {
+  'package.json': '{ "type": "module" }\n',
+  ...sum('list.reduce((a, b) => a + b)'),
+  ...testOf('two', 'assert.equal(sum([1, 2]), 3)'),
+};
+/** A and B repair the empty list, C breaks the base test, D writes tests alone. */
+const CANDIDATES: Readonly<Record<string, Files>> = {
+  A: { ...sum('list.reduce((a, b) => a + b, 0)'), ...testOf('empty', 'assert.equal(sum([]), 0)') },
+  B: { ...sum('[0, ...list].reduce((a, b) => a + b)'), ...testOf('none', 'assert.equal(sum([]), 0)') },
+  C: sum('list.length'),
+  D: testOf('one', 'assert.equal(sum([1]), 1)'),
+};
+
+let shared: SharedFixture;
+beforeAll(async () => {
+  shared = await openSharedFixture();
+});
+afterAll(() => shared.close());
+
+/** A run whose coders end when the test says so, on a real repository and in a real sandbox. */
+async function codingRun(options: Partial<FixtureOptions> = {}, clock: Partial<Clock> = {}) {
+  const fixture = await shared.fixture({ files: BASE, ...options });
+  const { bench, tested } = fixture;
+  const { runId } = bench.task;
+  const store = memoryStore();
+  const origin = { kind: 'local', path: bench.source.kind === 'local' ? bench.source.path : '' } as const;
+  await store.createRun({ id: runId, origin, title: 'Sums', request: {}, at: 0 });
+  const text = { title: 'Sums', body: 'The sum of an empty list is 0.', comments: [], lowered: [] };
+  await store.updateRun(runId, { task: { ...bench.task, ...text, origin } }, 0);
+  const world = {
+    ...partial<CheckRunnerPorts>({}, ['github', 'registries']),
+    ...bench.world,
+    store,
+    clock: { ...systemClock, ...clock },
+    log: silent,
+  };
+  const baseRun = await world.artifacts.put(JSON.stringify(await fixture.base()));
+  const before = tested.length;
+  const here = openAheadWork(2);
+  const over = new AbortController();
+  const cancel = new AbortController();
+  const put = async (alias: string, state: Candidate['state'], more: Partial<Candidate> = {}) => {
+    const contestant = { agent: 'builtin', model: `m/${alias}`, prompt: 'plain' };
+    const ordinal = Object.keys(CANDIDATES).indexOf(alias);
+    await store.putCandidate({
+      ...{ runId, alias, ordinal, contestant, usage: NO_USAGE, ms: 1, state, note: '' },
+      ...more,
+    } as Candidate);
+  };
+  for (const alias of Object.keys(CANDIDATES)) await put(alias, 'coding');
+  const context = async (signal = cancel.signal) => {
+    const run = await store.run(runId);
+    if (!run) throw new Error('The run is gone.');
+    return { run, signal };
+  };
+  return {
+    /** Areas in which test commands ran for candidates, or for the base beside them. */
+    tested: () => tested.slice(before),
+    over,
+    cancel,
+    async finish(alias: string) {
+      const { patch } = await entryOf(
+        bench,
+        bench.world.workspaces as Workspaces,
+        alias,
+        CANDIDATES[alias] ?? {},
+      );
+      await put(alias, 'coded', patch ? { patch } : {});
+    },
+    async ahead(work: AheadWork = here) {
+      return examineAhead(world, work, baseRun)(await context(), over.signal);
+    },
+    /** The examination of all candidates, as the stage does it. */
+    async examine(): Promise<readonly Evidence[]> {
+      const runner = await openCheckRunner(world, await context(new AbortController().signal));
+      const onBase = JSON.parse(await world.artifacts.get(baseRun));
+      const built = here.treesOf(runId);
+      return (await gatherEvidence(runner, await store.candidates(runId), onBase, { built })).evidence;
+    },
+  };
+}
+
+const ALL = Object.keys(CANDIDATES);
+/** Without measured times, and what the id of the run decides: where tests ran besides the usual surroundings. */
+const comparable = (evidence: readonly Evidence[]): unknown =>
+  JSON.parse(
+    JSON.stringify(evidence, (key, value) => (key === 'ms' ? 0 : value)).replace(
+      /in \S+, for the user \S+ on [\w-]+\./g,
+      'elsewhere.',
+    ),
+  );
+
+describe('candidates that are examined while others are coded', () => {
+  test('get the same evidence, and the examination of all of them executes nothing again', async () => {
+    const plain = await codingRun();
+    for (const alias of ALL) await plain.finish(alias);
+    const expected = await plain.examine();
+
+    const run = await codingRun();
+    const watching = run.ahead();
+    for (const alias of ['A', 'B', 'C']) await run.finish(alias);
+    // What a candidate by itself needs: its code under the base's tests and its own, here and elsewhere.
+    await expect
+      .poll(() => ['A', 'B', 'C'].every((alias) => run.tested().includes(`${alias}-base`)))
+      .toBe(true);
+    await expect
+      .poll(() => run.tested().filter((area) => area.includes('there')).length, { timeout: 120_000 })
+      .toBe(2);
+    await run.finish('D');
+    run.over.abort();
+    expect(await watching).toBeGreaterThanOrEqual(0);
+
+    expect(comparable(await run.examine())).toEqual(comparable(expected));
+    expect(run.tested().toSorted()).toEqual(plain.tested().toSorted());
+  });
+
+  test('are no more at a time than there are slots, and none in a process that examines nothing', async () => {
+    const run = await codingRun();
+    const slots = openAheadWork(1);
+    expect(slots.take()).toBe(true);
+    const watching = run.ahead(slots);
+    await run.finish('A');
+    const none = run.ahead(openAheadWork(0));
+    run.over.abort();
+    await Promise.all([watching, none]);
+    expect(run.tested()).toEqual([]);
+  });
+
+  test('after a crash are examined again from what was kept', async () => {
+    const run = await codingRun();
+    await run.finish('C');
+    const killed = run.ahead();
+    await expect.poll(() => run.tested()).toContain('C-base');
+    run.cancel.abort();
+    await expect(killed).rejects.toThrow();
+
+    for (const alias of ['A', 'B', 'D']) await run.finish(alias);
+    const plain = await codingRun();
+    for (const alias of ALL) await plain.finish(alias);
+    expect(comparable(await run.examine())).toEqual(comparable(await plain.examine()));
+  });
+});
