@@ -17,7 +17,7 @@ import {
 import { type RunContext, throwIfCancelled, unlessDamaged } from './stage.ts';
 
 /** Milliseconds between checks for finished coders. Our default: short compared with a coder's minutes. */
-const FINISHER_CHECK_MS = 500;
+const FINISHER_CHECK_MS = 1_000;
 
 /** Minimum number of coders for early stopping: agreement between two can only save the work of a third. */
 const MIN_STOPPED_EARLY = 3;
@@ -58,8 +58,8 @@ export function openAheadWork(most: number): AheadWork {
 }
 
 /**
- * Examines each candidate by itself as soon as its coder has ended, while others are still at work, and stops these
- * where the settings allow it and the finishers pass and agree. What was executed is kept for the run, so the following
+ * Examines each candidate by itself as soon as its coder has ended, then the finished ones together, while others are
+ * still at work; stops these where the settings allow it and the finishers pass and agree. What was executed is kept for the run, so the following
  * stage, which examines all candidates together, finds it (docs/decisions/0190). Ends soon after coding: a command that
  * has run for less than half of a test suite is stopped, another one is waited for. A candidate whose examination fails
  * here is left to that stage. Returns the milliseconds that it took after coding was over.
@@ -89,11 +89,13 @@ interface FinisherWatch {
   end(): Promise<void>;
 }
 
-/** The work on one candidate. */
+/** The work on one candidate, or on several together. */
 interface AheadExamination {
   readonly abort: AbortController;
   /** When the work that is to be kept began, by the clock's elapsed milliseconds. */
   readonly running: Set<{ readonly since: number }>;
+  readonly isTogether: boolean;
+  isOver: boolean;
   done: Promise<void>;
 }
 
@@ -110,7 +112,8 @@ function openWatch(
   baseRun: ArtifactRef,
 ): FinisherWatch {
   const { run, signal } = context;
-  const begun = new Map<Alias, AheadExamination>();
+  /** By the aliases of what is examined together. */
+  const begun = new Map<string, AheadExamination>();
   const examined = new Map<Alias, FinishedCandidate>();
   let checks: Promise<FinisherChecks> | null = null;
   let suiteMs = 0;
@@ -125,37 +128,52 @@ function openWatch(
     return opening;
   }
 
-  async function examineOne(one: AheadExamination, candidate: Candidate): Promise<void> {
+  async function examineThem(one: AheadExamination, candidates: readonly Candidate[]): Promise<void> {
     try {
       const { runner, onBase } = await openChecks();
       suiteMs = onBase.ms;
       const built = work.treesOf(run.id);
-      const { evidence } = await gatherEvidence(watched(runner, one, over), [candidate], onBase, {
+      const { evidence } = await gatherEvidence(watched(runner, one, over), candidates, onBase, {
         built,
         ahead: true,
       });
-      const family = familyOf(candidate.contestant.model);
-      for (const own of evidence) examined.set(candidate.alias, { evidence: own, family });
+      const families = new Map(
+        candidates.map(({ alias, contestant }) => [alias, familyOf(contestant.model)]),
+      );
+      for (const own of evidence)
+        examined.set(own.alias, { evidence: own, family: families.get(own.alias) ?? '' });
     } catch (thrown) {
       if (!over.aborted && !signal.aborted)
         world.log.warn(
-          { candidate: candidate.alias, err: thrown },
-          'a candidate could not be examined ahead',
+          { candidates: aliasesOf(candidates), err: thrown },
+          'candidates were not examined ahead',
         );
     } finally {
+      one.isOver = true;
       work.free();
     }
   }
 
-  function begin(candidate: Candidate): void {
-    if (begun.has(candidate.alias) || over.aborted || !work.take()) return;
+  function begin(candidates: readonly Candidate[]): void {
+    const key = aliasesOf(candidates);
+    if (begun.has(key) || over.aborted || !work.take()) return;
     const one: AheadExamination = {
       abort: new AbortController(),
       running: new Set(),
+      isTogether: candidates.length > 1,
+      isOver: false,
       done: Promise.resolve(),
     };
-    begun.set(candidate.alias, one);
-    one.done = examineOne(one, candidate);
+    begun.set(key, one);
+    one.done = examineThem(one, candidates);
+  }
+
+  /** Together only after each of them by itself, and one group at a time: they use the same areas. */
+  function beginWith(finished: readonly Candidate[]): void {
+    for (const candidate of finished) begin([candidate]);
+    const alone = finished.filter(({ alias }) => examined.has(alias));
+    const isBusy = [...begun.values()].some(({ isTogether, isOver }) => isTogether && !isOver);
+    if (alone.length > 1 && !isBusy) begin(alone);
   }
 
   const watched = (runner: CheckRunner, one: AheadExamination, ended: AbortSignal): CheckRunner => ({
@@ -176,7 +194,7 @@ function openWatch(
   return {
     async look() {
       const candidates = await world.store.candidates(run.id);
-      for (const candidate of candidates.filter(({ state }) => state === 'coded')) begin(candidate);
+      beginWith(candidates.filter(({ state }) => state === 'coded'));
       if (!mayStop || candidates.length < MIN_STOPPED_EARLY || !candidates.some(isCoding)) return;
       const agreed = decideEarlyStop([...examined.values()], await earlyFieldOf(world, candidates));
       if (agreed.kind !== 'stop') return;
@@ -191,6 +209,12 @@ function openWatch(
     },
   };
 }
+
+const aliasesOf = (candidates: readonly Candidate[]): string =>
+  candidates
+    .map(({ alias }) => alias)
+    .toSorted()
+    .join();
 
 const isCoding = ({ state }: Candidate): boolean => state === 'queued' || state === 'coding';
 

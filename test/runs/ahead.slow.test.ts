@@ -126,15 +126,18 @@ describe('candidates that are examined while others are coded', () => {
     await expect
       .poll(() => ['A', 'B', 'C'].every((alias) => run.tested().includes(`${alias}-base`)))
       .toBe(true);
-    await expect
-      .poll(() => run.tested().filter((area) => area.includes('there')).length, { timeout: 120_000 })
-      .toBe(2);
+    // Then the tests of finished candidates on each other.
+    await expect.poll(() => run.tested().filter((area) => area.includes('-from-')).length).toBe(2);
     await run.finish('D');
+    const ahead = run.tested();
     run.over.abort();
     expect(await watching).toBeGreaterThanOrEqual(0);
 
     expect(comparable(await run.examine())).toEqual(comparable(expected));
-    expect(run.tested().toSorted()).toEqual(plain.tested().toSorted());
+    expect(new Set(run.tested())).toEqual(new Set(plain.tested()));
+    const before = ahead.filter((area) => /^[AB]-(?:base|own)$/.test(area));
+    expect(before).toHaveLength(4);
+    expect(run.tested().filter((area) => before.includes(area))).toHaveLength(4);
   });
 
   test('are no more at a time than there are slots, and none in a process that examines nothing', async () => {
@@ -161,5 +164,56 @@ describe('candidates that are examined while others are coded', () => {
     const plain = await codingRun();
     for (const alias of ALL) await plain.finish(alias);
     expect(comparable(await run.examine())).toEqual(comparable(await plain.examine()));
+  });
+
+  describe('when the last coder ends', () => {
+    /** A run whose base tests on A stand still until the test says so, or until they are stopped. */
+    async function heldRun() {
+      const held = { begun: false, stopped: false, elapsed: 0, go: Promise.withResolvers<void>() };
+      const stopped = (signal: AbortSignal | undefined) =>
+        new Promise<void>((resolve) => {
+          signal?.addEventListener('abort', () => {
+            held.stopped = true;
+            resolve();
+          });
+        });
+      const run = await codingRun(
+        {
+          async exec(spec, real) {
+            if (spec.area.id.endsWith('-A-base') && !held.begun) {
+              held.begun = true;
+              await Promise.race([held.go.promise, stopped(spec.signal)]);
+            }
+            return real(spec);
+          },
+        },
+        { elapsed: () => held.elapsed },
+      );
+      const watching = run.ahead();
+      await run.finish('A');
+      await expect.poll(() => held.begun).toBe(true);
+      return { run, held, watching };
+    }
+
+    test('a command that has just begun is stopped, and runs again in the examination of all', async () => {
+      const { run, held, watching } = await heldRun();
+      run.over.abort();
+      await watching;
+      expect(held.stopped).toBe(true);
+      await run.examine();
+      expect(run.tested().filter((area) => area === 'A-base')).toHaveLength(2);
+    });
+
+    test('one that is almost done is waited for, and none begins after it', async () => {
+      const { run, held, watching } = await heldRun();
+      held.elapsed += 60 * 60_000;
+      run.over.abort();
+      held.go.resolve();
+      await watching;
+      expect(held.stopped).toBe(false);
+      expect(run.tested()).toEqual(['A-base']);
+      await run.examine();
+      expect(run.tested().filter((area) => area === 'A-base')).toHaveLength(1);
+    });
   });
 });
