@@ -40,13 +40,8 @@ type ProcessRole = ExecutorRole | 'standalone' | 'reader';
 
 export type RuntimeNeeds = (
   | { readonly role: 'reader' }
-  /** `executor`: the name under which it executes flows, stable across restarts. */
-  | {
-      readonly role: Exclude<ProcessRole, 'reader'>;
-      readonly executor: string;
-      /** File for the trace of the only run that it executes; absent: as the operator's TRACE_FOLDER says. */
-      readonly traceFile?: string;
-    }
+  /** `executor`: the name under which it executes flows, stable across restarts. `traceFile`: for its only run. */
+  | { readonly role: Exclude<ProcessRole, 'reader'>; readonly executor: string; readonly traceFile?: string }
 ) & {
   /** Connects to GitHub as the operator's App, if one is configured. */
   readonly github?: boolean;
