@@ -9,7 +9,7 @@ const LABELS = Number(process.env.LABELS ?? 200);
 const MINUTE_MS = 60_000;
 const TOKEN = 'a-token-for-this-bench-only';
 
-const theatre = await openDemoEnvironment({
+const demo = await openDemoEnvironment({
   paceMs: 0,
   throttle: false,
   settings: 'candidates: 1\nchecks: { build: "true", test: "true" }\n',
@@ -26,7 +26,7 @@ const theatre = await openDemoEnvironment({
 /** Deliveries of labels, by the seconds within which they were answered. */
 async function answered(): Promise<ReadonlyMap<number, number>> {
   const headers = { authorization: `Bearer ${TOKEN}` };
-  const text = await (await fetch(new URL('/metrics', theatre.app.url), { headers })).text();
+  const text = await (await fetch(new URL('/metrics', demo.app.url), { headers })).text();
   const rows = text.matchAll(
     /^runoff_webhook_seconds_bucket\{(?=[^}]*event="issues")[^}]*le="([\d.]+|\+Inf)"[^}]*\} (\d+)$/gm,
   );
@@ -47,7 +47,7 @@ function within(buckets: ReadonlyMap<number, number>, part: number): number {
 const megabytes = (): number => Math.round(process.memoryUsage.rss() / 1e6);
 
 try {
-  const { github, world } = theatre;
+  const { github, world } = demo;
   const person = github.as(MAINTAINER);
   const issues: number[] = [];
   for (let at = 0; at < LABELS; at += 1)
@@ -69,6 +69,6 @@ try {
   console.log(`memory: ${before} MB before, ${megabytes()} MB after: ${(megabytes() / before).toFixed(2)} ×`);
 } finally {
   // Hundreds of runs are at work or in line: nobody waits for them.
-  await Promise.race([theatre.close(), wait(20_000)]);
+  await Promise.race([demo.close(), wait(20_000)]);
   process.exit();
 }
