@@ -136,10 +136,17 @@ describe('a delimited block of a question', () => {
     ]);
   });
 
-  test('has another delimiter in every question', async () => {
+  test('has one delimiter in all questions of a judgement, and another one in the next', async () => {
     const judging = openJudging({ 'x-ai/grok-5': prefers(/length/) });
-    await judging.judge(poolOf(RIGHT, WRONG));
-    expect(new Set(judging.seen.map(({ nonce }) => nonce)).size).toBe(judging.seen.length);
+    const delimitersOf = async (...patches: Parameters<typeof poolOf>) => {
+      const before = judging.seen.length;
+      await judging.judge(poolOf(...patches));
+      return judging.seen.slice(before).map(({ nonce }) => nonce);
+    };
+    const [first, ...others] = await delimitersOf(RIGHT, WRONG);
+    expect(others).toEqual(others.map(() => first));
+    expect(others.length).toBeGreaterThan(0);
+    expect(await delimitersOf(WRONG, RIGHT)).not.toContain(first);
   });
 });
 
