@@ -117,5 +117,5 @@ function pickText(
   if (branch === null || merge === null) {
     return `Picked candidate ${alias}. It has no branch; to see its diff, run: runoff show ${runId} ${alias}`;
   }
-  return `Picked candidate ${alias}. To take over its branch ${branch}, run:\n  ${merge}`;
+  return `Picked candidate ${alias}, branch ${branch}. To get its changes, run:\n  ${merge}`;
 }

@@ -53,7 +53,7 @@ test('a person picks a candidate and is told how to merge it; the last pick coun
   const { type, picks, store, out } = await shellWith();
   expect(await type('pick', RUN, 'b')).toBe(0);
   expect(out()).toBe(
-    `Picked candidate B. To merge its branch runoff/${RUN}/B, run:\n  git -C /home/ada/tally merge runoff/${RUN}/B\n`,
+    `Picked candidate B, branch runoff/${RUN}/B. To get its changes, run:\n  git -C /home/ada/tally merge runoff/${RUN}/B\n`,
   );
   expect(await type('pick', RUN, 'none')).toBe(0);
   expect(out()).toContain(`Rejected all candidates of run ${RUN}; their branches remain.\n`);
