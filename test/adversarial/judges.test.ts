@@ -138,7 +138,7 @@ describe('a delimited block of a question', () => {
 
   test('has one delimiter in all questions of a judgement, and another one in the next', async () => {
     const judging = openJudging({ 'x-ai/grok-5': prefers(/length/) });
-    const delimitersOf = async (...patches: Parameters<typeof poolOf>) => {
+    const delimitersOf = async (...patches: readonly Competitor[]) => {
       const before = judging.seen.length;
       await judging.judge(poolOf(...patches));
       return judging.seen.slice(before).map(({ nonce }) => nonce);
