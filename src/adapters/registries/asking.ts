@@ -55,6 +55,9 @@ async function inEmptyFolder<T>(newFolder: () => string, work: (folder: string) 
   }
 }
 
+/** The operator's exceptions would lead past the proxy that watches. */
+const THROUGH_PROXY = { NO_PROXY: '', no_proxy: '' };
+
 /** `host:port` names that a client requests from a proxy that refuses everything and that `proxyEnv` configures. */
 export async function watched(
   { env, newFolder }: ClientQuestion,
@@ -77,7 +80,7 @@ export async function watched(
         await mkdir(dirname(join(folder, path)), { recursive: true });
         await writeFile(join(folder, path), text);
       }
-      await runIn(folder, argv, { ...env, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
+      await runIn(folder, argv, { ...env, ...THROUGH_PROXY, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
         // A failure is expected, because nothing was reachable; a client that timed out may have made requests.
         if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
       });

@@ -176,15 +176,34 @@ const MAVEN_PROJECT = {
  */
 async function askGem(question: ClientQuestion): Promise<ClientAnswer> {
   const sources = urlsIn(await run(question, 'gem', 'sources', '--list'));
-  const gemfile = [...sources.map((url) => `source '${withoutLogin(url)}'`), "gem 'rake'", ''].join('\n');
-  const asked = await watched(question, { Gemfile: gemfile }, ['bundle', 'lock'], (proxy) => ({
-    // It looks at this variable for both schemes.
-    http_proxy: proxy,
-    https_proxy: proxy,
-    BUNDLE_RETRY: '0',
-  })).catch(withoutBundler);
-  return accessTo([...sources, ...asked.map((host) => `https://${host}`)]);
+  // Each has a Gemfile of its own: since version 4, bundler refuses several sources for all gems.
+  const asked = await Promise.all(
+    sources.map((url) => {
+      const Gemfile = `source '${withoutLogin(url)}'\ngem 'rake'\n`;
+      return watched(question, { Gemfile }, ['bundle', 'lock'], (proxy) => ({
+        // It looks at this variable for both schemes.
+        http_proxy: proxy,
+        https_proxy: proxy,
+        ...OWN_GEMFILE,
+      })).catch(withoutBundler);
+    }),
+  );
+  return accessTo([...sources, ...asked.flat().map((host) => `https://${host}`)]);
 }
+
+/**
+ * A Gemfile is a program, and the environment of an operator who starts Runoff by `bundle exec` names that of a
+ * repository, beside which are settings and gems. Relative paths are in the folder of the question.
+ */
+const OWN_GEMFILE = {
+  BUNDLE_GEMFILE: 'Gemfile',
+  BUNDLE_LOCKFILE: 'Gemfile.lock',
+  BUNDLE_APP_CONFIG: '.bundle',
+  BUNDLE_PATH: 'gems',
+  BUNDLE_FROZEN: 'false',
+  BUNDLE_DEPLOYMENT: 'false',
+  BUNDLE_RETRY: '0',
+};
 
 /** gem is there without bundler on some machines. */
 function withoutBundler(thrown: unknown): readonly string[] {
@@ -199,10 +218,37 @@ async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
     ['mvn', '-q', '-B', '-Dmaven.repo.local=repository', 'validate', 'dependency:resolve'],
     (proxy) => {
       const { hostname, port } = new URL(proxy);
-      return { MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}` };
+      return {
+        MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}`,
+        // These may name the project of a repository, whose extensions would run, or options of its own.
+        MAVEN_ARGS: '',
+        MAVEN_BASEDIR: '',
+        MAVEN_CONFIG: '',
+        MAVEN_DEBUG_OPTS: '',
+      };
     },
   );
   return accessTo(hosts.map((host) => `https://${host}`));
+}
+
+const ComposerRepositories = z.record(z.string(), z.unknown());
+const ComposerRegistry = z.object({ type: z.literal('composer'), url: z.string() });
+
+/**
+ * The registries of Composer, its default among them. Its other repositories are code hosts and archives, which an
+ * operator has named for packages of their own and not for the set-up of any repository.
+ */
+async function askComposer(question: ClientQuestion): Promise<ClientAnswer> {
+  // All of them as JSON: a single setting is printed only if somebody has set it. PHP may print warnings before.
+  const printed = await run(question, 'composer', 'config', '--global', 'repositories');
+  const json = printed.split('\n').findLast((line) => /^[{[]/.test(line)) ?? '';
+  const entries = Object.values(ComposerRepositories.parse({ ...JSON.parse(json) }));
+  return accessTo(
+    entries.flatMap((entry) => {
+      const { data } = ComposerRegistry.safeParse(entry);
+      return data === undefined ? [] : urlsIn(data.url);
+    }),
+  );
 }
 
 export const CLIENTS: readonly Client[] = [
@@ -216,8 +262,7 @@ export const CLIENTS: readonly Client[] = [
   {
     name: 'composer',
     command: /\bcomposer\b/,
-    // All of them as JSON: a single setting is printed only if somebody has set it.
-    ask: printing('composer', 'config', '--global', 'repositories'),
+    ask: askComposer,
   },
   { name: 'dotnet', command: /\bdotnet\b/, ask: printing('dotnet', 'nuget', 'list', 'source') },
 ];

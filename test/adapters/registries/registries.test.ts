@@ -18,10 +18,11 @@ const PROGRAMS = {
 *) echo https://index.test/simple https://files.test ;;
 esac`,
   go: "printf 'https://proxy.test,https://second.test|direct\\nsum.test\\n'",
-  gem: "echo '*** CURRENT SOURCES ***'; echo; echo https://gems.test/",
-  bundle:
-    'grep --quiet "^source .https://gems.test/.$" Gemfile && curl --silent --proxy "$https_proxy" https://index.gems.test/versions; exit 17',
-  composer: `echo '{"0":{"type":"composer","url":"https://php.corp.test"}}'`,
+  gem: "echo '*** CURRENT SOURCES ***'; echo; echo https://gems.test/; echo https://more.test/",
+  // As version 4, which takes one source.
+  bundle: `[ "$(grep --count ^source Gemfile)" = 1 ] || exit 15
+curl --silent --proxy "$https_proxy" "https://index.$(sed -nE "s,^source 'https://(.*)/'$,\\1,p" Gemfile)/versions"; exit 17`,
+  composer: `echo 'Deprecated: [old] in {x} on line 3'; echo '{"2":{"type":"vcs","url":"https://code.test/a/b"},"1":{"type":"package","package":{"dist":{"url":"https://dist.test/a.zip"}}},"0":{"type":"composer","url":"https://php.corp.test"},"other.test":false}'`,
   dotnet: 'exit 3',
   mvn: 'curl --silent --proxy "$(echo "$MAVEN_OPTS" | sed -E "s/.*proxyHost=([^ ]*) .*proxyPort=([0-9]+).*/\\1:\\2/")" https://maven.test/x; exit 1',
   cargo: 'curl --silent --proxy "$CARGO_HTTP_PROXY" https://127.0.0.1.nowhere.test/config.json; exit 101',
@@ -280,8 +281,37 @@ describe('the registries for a set-up command', () => {
 
   test('are for bundler the sources of gem, and the hosts that bundler asks for their index', async () => {
     const { log, registries } = open();
-    expect((await registries.of('bundle install')).hosts).toEqual(['gems.test:443', 'index.gems.test:443']);
+    expect((await registries.of('bundle install')).hosts).toEqual([
+      'gems.test:443',
+      'more.test:443',
+      'index.gems.test:443',
+      'index.more.test:443',
+    ]);
     expect(log.lines).toEqual([]);
+  });
+
+  test("are asked for past the operator's exceptions for proxies", async () => {
+    const { registries } = open({ NO_PROXY: '*', no_proxy: '*' });
+    expect((await registries.of('bundle install')).hosts).toContain('index.gems.test:443');
+    expect((await registries.of('mvn package')).hosts).toEqual(['maven.test:443']);
+  });
+
+  test('are asked for in an empty project, whatever project the environment names', async () => {
+    const bin = join(folder, 'asking');
+    await mkdir(bin);
+    const script = (own: string) =>
+      `#!/bin/sh\n/usr/bin/env | grep ^${own}_ >> ${join(bin, 'seen')}\nexit 1\n`;
+    await writeFile(join(bin, 'mvn'), script('MAVEN'), { mode: 0o755 });
+    await writeFile(join(bin, 'bundle'), script('BUNDLE'), { mode: 0o755 });
+    await writeFile(join(bin, 'gem'), '#!/bin/sh\necho https://gems.test/\n', { mode: 0o755 });
+    const names = ['MAVEN_ARGS', 'MAVEN_BASEDIR', 'MAVEN_CONFIG', 'MAVEN_OPTS', 'MAVEN_DEBUG_OPTS'];
+    names.push('BUNDLE_GEMFILE', 'BUNDLE_LOCKFILE', 'BUNDLE_APP_CONFIG', 'BUNDLE_PATH');
+    const env = Object.fromEntries(names.map((name) => [name, '/a/repository']));
+    await open({ ...env, BUNDLE_MIRROR__ALL: 'https://kept.test' }, 'asking').registries.of('mvn x; bundle');
+    const seen = await readFile(join(bin, 'seen'), 'utf8');
+    expect(seen).toContain('MAVEN_OPTS=');
+    expect(seen).toContain('BUNDLE_MIRROR__ALL=https://kept.test');
+    expect(seen).not.toContain('repository');
   });
 
   test.skipIf(!existsSync('/usr/bin/bundle'))('are found by the bundler of this machine', async () => {
@@ -302,7 +332,42 @@ describe('the registries for a set-up command', () => {
     expect(log.lines).toEqual([]);
   });
 
-  test('are for Composer those of its global settings', async () => {
+  test.skipIf(!existsSync('/usr/bin/bundle'))(
+    'are asked of bundler without the Gemfile, settings and gems of a repository',
+    async () => {
+      const name = `gem-${randomUUID()}`;
+      const repository = join(folder, name, 'repository');
+      await mkdir(join(repository, '.bundle'), { recursive: true });
+      await writeFile(
+        join(folder, name, 'gem'),
+        '#!/bin/sh\necho https://one.nowhere.test/; echo https://two.nowhere.test/\n',
+        { mode: 0o755 },
+      );
+      await writeFile(join(repository, 'Gemfile'), `File.write('${repository}/trap', 'x')\n`);
+      await writeFile(
+        join(repository, '.bundle/config'),
+        '---\nBUNDLE_MIRROR__ALL: "https://stranger.nowhere.test/"\nBUNDLE_FROZEN: "true"\n',
+      );
+      const { log, registries } = open(
+        {
+          HOME: join(folder, name),
+          BUNDLE_GEMFILE: join(repository, 'Gemfile'),
+          BUNDLE_APP_CONFIG: join(repository, '.bundle'),
+          BUNDLE_PATH: join(repository, 'vendor'),
+          BUNDLE_DEPLOYMENT: 'true',
+          'BUNDLE_MIRROR__HTTPS://TWO__NOWHERE__TEST/': 'https://mirror.nowhere.test/',
+          NO_PROXY: 'nowhere.test',
+        },
+        name,
+      );
+      const { hosts } = await registries.of('bundle install');
+      expect(hosts).toEqual(['one.nowhere.test:443', 'two.nowhere.test:443', 'mirror.nowhere.test:443']);
+      expect((await readdir(repository)).toSorted()).toEqual(['.bundle', 'Gemfile']);
+      expect(log.lines).toEqual([]);
+    },
+  );
+
+  test('are for Composer those of its global settings, without its code hosts and archives', async () => {
     expect((await open().registries.of('composer install')).hosts).toEqual(['php.corp.test:443']);
   });
 
