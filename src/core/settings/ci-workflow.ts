@@ -170,7 +170,8 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
   const ofTests: (readonly [string, string])[] = [...env];
   for (const step of stepsOf(job.steps ?? [], around.files)) {
     if (!runsHere(step.if)) continue;
-    for (const [name, range] of versionsOf(step, job)) if (!versions.has(name)) versions.set(name, range);
+    for (const [name, range] of versionsOf(step, job))
+      if ((versions.get(name) ?? []).length === 0) versions.set(name, range);
     if (step.run === undefined || /^(?:pwsh|powershell|cmd|python|node|ruby|perl)/.test(step.shell ?? ''))
       continue;
     const own = textsOf(step.env);
@@ -262,7 +263,7 @@ function matrixValue(job: Job, env: ReadonlyMap<string, string>, expression: str
   return values.length > 1 && values.every((value) => /^\D{0,8}\d/.test(value)) ? null : (values[0] ?? null);
 }
 
-/** The versions that a step of `actions/setup-…` installs. */
+/** The versions that a step of `actions/setup-…` installs; an empty list if only GitHub knows them. */
 function versionsOf(
   { uses = '', with: inputs }: Step,
   job: Job,
@@ -274,5 +275,5 @@ function versionsOf(
   const key = /^\$\{\{\s*matrix\.([\w-]+)\s*\}\}$/.exec(asked)?.[1];
   const versions = key === undefined ? asked.split(/\s*\n\s*/) : valuesOf(job, key);
   const plain = versions.filter((version) => /^[\w.*/-]{1,40}$/.test(version));
-  return plain.length === 0 ? [] : [[language, plain]];
+  return asked === '' ? [] : [[language, plain]];
 }

@@ -58,18 +58,37 @@ export function testedVersions(language: RuntimeLanguage, ci: CiVersions | null)
     : { range: [...new Set(ranges)].join(' || '), file: ci.file };
 }
 
-/** The available versions that come soon after the oldest ones: what old code most likely runs with. */
-const NEAREST: Partial<Record<RuntimeLanguage, string>> = { node: '18 || 20', python: '>=3.8 <3.12' };
+/** The available releases that come soon after the oldest ones: what old code most likely runs with. */
+const NEAREST: Partial<Record<RuntimeLanguage, readonly string[]>> = {
+  node: ['18', '20'],
+  python: ['3.8', '3.9', '3.10', '3.11'],
+};
 /** A name for the newest version of the day. */
 const OPEN = /^(?:node|stable|latest|current|lts.*|\*)$/i;
 
-/** What comes nearest to the versions that CI tests with, if all of these are too old to be available; else null. */
-export function nearestVersions(language: RuntimeLanguage, ci: CiVersions | null): WantedVersion | null {
-  const range = NEAREST[language];
+/**
+ * What comes nearest to the versions that CI tests with, if all of these are too old to be available; else null. Of
+ * releases that the project supports only in part, none is wanted.
+ */
+export function nearestVersions(
+  language: RuntimeLanguage,
+  ci: CiVersions | null,
+  supported: WantedVersion | null,
+): WantedVersion | null {
   const ranges = listedRanges(language, ci);
-  if (ci === null || range === undefined || ranges.length === 0) return null;
+  if (ci === null || ranges.length === 0 || !ranges.every((one) => isTooOld(language, one))) return null;
   if (ci.versions.get(language)?.some((version) => OPEN.test(version))) return null;
-  return ranges.every((one) => isTooOld(language, one)) ? { range, file: ci.file, isNearest: true } : null;
+  const releases = (NEAREST[language] ?? []).filter(
+    (release) => supported === null || isSupported(release, supported.range),
+  );
+  return releases.length === 0 ? null : { range: releases.join(' || '), file: ci.file, isNearest: true };
+}
+
+/** Whether the first and the last version of a release (`18`, `3.9`) are in a range. */
+function isSupported(release: string, range: string): boolean {
+  const first = parseVersion(release) ?? ZERO;
+  const last: Version = release.includes('.') ? [first[0], first[1], LAST] : [first[0], LAST, LAST];
+  return satisfies(first, range) && satisfies(last, range);
 }
 
 const listedRanges = (language: RuntimeLanguage, ci: CiVersions | null): readonly string[] =>
@@ -104,6 +123,8 @@ interface Span {
 }
 
 const ZERO: Version = [0, 0, 0];
+/** More than any minor version or patch. */
+const LAST = 999_999;
 const END: Version = [Number.POSITIVE_INFINITY, 0, 0];
 
 /**

@@ -5,9 +5,7 @@ import {
   nearestVersions,
   pinnedRange,
   type RuntimeLanguage,
-  satisfies,
   testedVersions,
-  type Version,
   type WantedVersion,
 } from './versions.ts';
 
@@ -49,17 +47,18 @@ export function versionOf(
 ): WantedVersion | null {
   const asked = ownFile(language, texts) ?? ofVersionManager(language, texts);
   const tested = testedVersions(language, job);
-  const nearest = nearestVersions(language, job) ?? nearestVersions(language, travis);
+  const nearest = (supported: WantedVersion | null): WantedVersion | null =>
+    // A workflow is newer than .travis.yml.
+    nearestVersions(language, job?.versions.has(language) ? job : travis, supported) ?? supported;
   switch (language) {
     case 'node': {
       const engines = fromManifest('engines', manifest);
-      const named = asked ?? fromManifest('volta', manifest) ?? tested;
-      return named ?? (nearest && isSupported([20, 19, 0], engines) ? nearest : engines);
+      return asked ?? fromManifest('volta', manifest) ?? tested ?? nearest(engines);
     }
     case 'python': {
       const requires = /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m;
       const supported = versionInFile(texts, 'pyproject.toml', requires);
-      return asked ?? tested ?? (nearest && isSupported([3, 11, 0], supported) ? nearest : supported);
+      return asked ?? tested ?? nearest(supported);
     }
     case 'rust':
       return (
@@ -75,9 +74,6 @@ export function versionOf(
       return asked ?? tested;
   }
 }
-
-const isSupported = (version: Version, wanted: WantedVersion | null): boolean =>
-  wanted === null || satisfies(version, wanted.range);
 
 const OWN_FILES: Partial<Record<RuntimeLanguage, readonly string[]>> = {
   node: ['.nvmrc', '.node-version'],

@@ -200,7 +200,8 @@ ${run('npm test')}`,
       [CI]: read[CI].replace('[14, 18.x, 20]', '[8]').replace('npm test', 'nyc --include=src npm test'),
     };
     expect(old('[8]', covered).get('node')).toEqual(nearest);
-    expect(old('[8]').get('python')).toEqual({ range: '>=3.8 <3.12', file: CI, isNearest: true });
+    const python = { range: '3.8 || 3.9 || 3.10 || 3.11', file: CI, isNearest: true };
+    expect(old('[8]').get('python')).toEqual(python);
     expect(old('[8, latest]').get('node')).toEqual({ range: '>=14', file: 'package.json' });
     const newer = JSON.stringify({ engines: { node: '>=22' } });
     expect(old('[8]', { 'package.json': newer }).get('node')).toEqual({
@@ -210,6 +211,30 @@ ${run('npm test')}`,
     const travis = { [CI]: '', '.travis.yml': 'language: node_js\nnode_js:\n  - "12"\n  - "10"\n' };
     expect(old('[8]', travis).get('node')).toEqual({ ...nearest, file: '.travis.yml' });
     expect(old('[8]', { [CI]: '', '.travis.yml': 'node_js: [node, 10]' }).get('node')?.range).toBe('>=14');
+  });
+
+  test('.travis.yml, which may be stale, does not count where the workflow says a version', () => {
+    const stale = { '.travis.yml': 'language: node_js\nnode_js: [8, 10]\n' };
+    for (const said of ['latest', '[10, node]', `\${{ fromJSON(env.versions) }}`])
+      expect(versions({ ...stale, [CI]: read[CI].replace('[14, 18.x, 20]', said) }).get('node')).toEqual({
+        range: '>=14',
+        file: 'package.json',
+      });
+  });
+
+  test('of the nearest versions, only those are wanted that the project supports as a whole', () => {
+    const near = (engines: string, requires: string) => {
+      const found = versions({
+        [CI]: read[CI].replace('[14, 18.x, 20]', '[8]').replace('"3.10"', "'3.6'"),
+        'package.json': JSON.stringify({ engines: { node: engines } }),
+        'pyproject.toml': `[project]\nrequires-python = "${requires}"\n`,
+      });
+      return [found.get('node')?.range, found.get('python')?.range];
+    };
+    expect(near('>=8', '>=3.6')).toEqual(['18 || 20', '3.8 || 3.9 || 3.10 || 3.11']);
+    expect(near('>=18.12', '>=3.8.1')).toEqual(['20', '3.9 || 3.10 || 3.11']);
+    expect(near('>=8 <20', '>=3.6,<3.10')).toEqual(['18', '3.8 || 3.9']);
+    expect(near('>=20.10', '>=3.12')).toEqual(['>=20.10', '>=3.12']);
   });
 
   test('a pinned version counts more than CI', () => {
