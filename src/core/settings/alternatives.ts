@@ -73,7 +73,8 @@ const RECIPE_FILES =
 export const recipeFiles = (paths: readonly string[]): readonly string[] => {
   const read = new Set([...checkFiles(paths), ...toolchainFiles(paths)]);
   // Sources and tests change more often than what they need; the detected commands are a part of the key, too.
-  for (const path of [...testSamples(paths), ...goPathFiles(paths)]) read.delete(path);
+  const sources = goPathFiles(paths).filter((path) => path.endsWith('.go'));
+  for (const path of [...testSamples(paths), ...sources]) read.delete(path);
   return paths.filter((path) => read.has(path) || RECIPE_FILES.test(path));
 };
 

@@ -41,6 +41,10 @@ function isWithoutModules(paths: readonly string[]): boolean {
   );
 }
 
+/** The file that shows Go code without modules; null if there is no such code. */
+export const goFileWithoutModules = (paths: readonly string[]): string | null =>
+  isWithoutModules(paths) ? (paths.filter((path) => /^[^/]+\.go$/.test(path)).toSorted()[0] ?? null) : null;
+
 function importPath(read: RepositorySnapshot['read']): string {
   for (const [file, pattern] of PATH_TEXTS)
     for (const [name, text] of Object.entries(read)) {
@@ -73,9 +77,8 @@ const goCaches = (all: string): string => fillCaches(`go build -v ${all}`, `go t
 
 /** Set-up writes the go.mod that the repository lacks; a candidate may add its own. */
 function goWithoutModules({ files, read }: RepositorySnapshot): Ecosystem | null {
-  const paths = [...files];
-  if (!isWithoutModules(paths)) return null;
-  const file = paths.filter((path) => /^[^/]+\.go$/.test(path)).toSorted()[0] ?? '';
+  const file = goFileWithoutModules([...files]);
+  if (file === null) return null;
   return {
     file,
     setup: `{ test -f go.mod || go mod init ${importPath(read)}; } && go mod tidy && ${goCaches('./...')}`,

@@ -1,4 +1,5 @@
 import { ciJob, workflowFiles } from './ci-workflow.ts';
+import { goFileWithoutModules } from './compiled-setup.ts';
 import { broughtBySetup } from './python-setup.ts';
 import { type FoundService, wantedServices } from './services.ts';
 import { TRAVIS_FILE, travisVersions } from './travis.ts';
@@ -64,7 +65,7 @@ const TOOL_FILES: readonly {
 }[] = [
   { sign: /^package\.json$/, language: 'node' },
   { sign: /(?:^|\/)Cargo\.toml$/, language: 'rust' },
-  { sign: /(?:^|\/)go\.mod$|^[^/]+\.go$/, language: 'go' },
+  { sign: /(?:^|\/)go\.mod$/, language: 'go' },
   {
     sign: /^(?:pyproject\.toml|setup\.(?:py|cfg)|requirements[\w.-]*\.txt|tox\.ini|noxfile\.py|Pipfile)$/,
     language: 'python',
@@ -99,6 +100,8 @@ export function wantedTools(
     // A wrapper in the repository downloads its own version.
     if (program !== undefined && !paths.includes(`${program}w`)) programs.set(program, file);
   }
+  const old = goFileWithoutModules(paths);
+  if (old !== null) languages.set('go', old);
   const manifest = manifestOf(texts.get('package.json'));
   const job = ciJob(Object.fromEntries(texts));
   const travis = travisVersions(Object.fromEntries(texts));

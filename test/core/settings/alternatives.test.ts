@@ -289,4 +289,7 @@ test('the files of a recipe are manifests and locks at any depth, workflows and 
     'README.md',
   ];
   expect(recipeFiles(paths)).toEqual(paths.filter((path) => !/^src|README/.test(path)));
+  // The readme and .travis.yml may name the import path of Go code without modules, which set-up uses.
+  const old = ['.travis.yml', 'README.md', 'a.go', 'a_test.go'];
+  expect(recipeFiles(old)).toEqual(['.travis.yml', 'README.md']);
 });

@@ -100,6 +100,14 @@ describe('languages and their versions', () => {
     expect(Object.fromEntries(programs)).toEqual({ mvn: 'pom.xml', uv: 'uv.lock' });
   });
 
+  test('are not told by a single file of Go, but by Go code that is tested without modules', () => {
+    expect(wanted({ 'package.json': '{}', 'tool.go': '' }).languages.has('go')).toBe(false);
+    const tested = { 'tool.go': '', 'tool_test.go': '' };
+    expect(wanted({ ...tested, 'vendor/a/a.go': '' }).languages.has('go')).toBe(false);
+    expect(wanted(tested).languages.get('go')).toBe('tool.go');
+    expect(wanted({ 'a/go.mod': '' }).languages.get('go')).toBe('a/go.mod');
+  });
+
   test('need no program that the repository brings as a wrapper', () => {
     expect([...wanted({ 'pom.xml': '', mvnw: '' }).programs.keys()]).toEqual([]);
   });
