@@ -1,4 +1,4 @@
-import type { Actor, OpenPull, Sha } from '../core/model/index.ts';
+import type { Actor, ListedPull, PullFiles, Sha } from '../core/model/index.ts';
 import type { GitCredential } from './workspaces.ts';
 
 export interface RepositoryHandle {
@@ -138,11 +138,10 @@ export interface GitHubReader {
   pullByHead(branch: string): Promise<PullFacts | null>;
   /** Null if there is no pull request with this number. */
   pull(number: number): Promise<PullDetails | null>;
-  /**
-   * Open pull requests with at most 100 files of each, those that changed last first; at most 100 of them. The files of
-   * each are requested when it is reached.
-   */
-  openPulls(): AsyncIterable<OpenPull>;
+  /** Open pull requests, those that changed last first; at most 100. */
+  openPulls(): Promise<readonly ListedPull[]>;
+  /** At most 100 files of a pull request. */
+  pullFiles(pull: number): Promise<PullFiles>;
   /** Review bodies, or comments on lines; in pages like comments. */
   remarkPages(pull: number, of: 'reviews' | 'lines'): AsyncIterable<readonly Remark[]>;
   /** Checks and statuses of a commit that did not succeed, at most 30, by name. Excludes Runoff's own. */

@@ -1,6 +1,7 @@
 import {
   asFault,
   type GitHubOrigin,
+  type ListedPull,
   type OpenPull,
   type Overlaps,
   overlapsOf,
@@ -11,8 +12,8 @@ import type { GitHubReader } from '../ports/index.ts';
 import { handleOf, requireGitHub, type World } from './context.ts';
 
 /**
- * Open pull requests that are compared with a run, and milliseconds for reading them. Our defaults: each takes a request,
- * and an installation has 5,000 an hour.
+ * Open pull requests that are compared with a run, and milliseconds for reading them. Our defaults: each may take a
+ * request, and an installation has 5,000 an hour.
  */
 const MAX_PULLS = 30;
 const READ_MS = 15_000;
@@ -37,7 +38,8 @@ export async function readOpenPulls(
   try {
     const reader = await requireGitHub(world).reader(handleOf(origin));
     const timeUp = clock.sleep(READ_MS, done.signal).then(() => 'time up' as const);
-    missing = await Promise.race([readInto(pulls, reader, done.signal), timeUp]).then((end) =>
+    const others = async () => (await reader.openPulls()).filter((listed) => !isOwn(listed, id, origin));
+    missing = await Promise.race([readInto(pulls, reader, others, done.signal), timeUp]).then((end) =>
       end === 'time up'
         ? `The open pull requests were not all compared, because GitHub took more than ${elapsed(READ_MS)} to list their files.`
         : end,
@@ -48,28 +50,30 @@ export async function readOpenPulls(
   } finally {
     done.abort();
   }
-  const others = pulls.filter((pull) => !isOwn(pull, id, origin));
-  return (files) => overlapsOf(files, others, missing);
+  const read = [...pulls];
+  return (files) => overlapsOf(files, read, missing);
 }
 
 /** Returns why it did not read them all, as a sentence; null if it did. */
 async function readInto(
   pulls: OpenPull[],
-  reader: GitHubReader,
+  reader: Pick<GitHubReader, 'pullFiles'>,
+  list: () => Promise<readonly ListedPull[]>,
   signal: AbortSignal,
 ): Promise<string | null> {
-  for await (const pull of reader.openPulls()) {
+  const open = await list();
+  for (const pull of open.slice(0, MAX_PULLS)) {
     if (signal.aborted) return null;
-    if (pulls.length === MAX_PULLS)
-      return `Only the ${MAX_PULLS} open pull requests that changed last were compared.`;
-    pulls.push(pull);
+    pulls.push({ ...pull, ...(await reader.pullFiles(pull.number)) });
   }
-  return null;
+  return open.length > MAX_PULLS
+    ? `Only the ${MAX_PULLS} open pull requests that changed last were compared.`
+    : null;
 }
 
 /** The run's own result, and the pull request that it works on. A fork may have a branch of the same name. */
 const isOwn = (
-  { number, head, headRepositoryId }: OpenPull,
+  { number, head, headRepositoryId }: ListedPull,
   id: RunId,
   { issue, work, repositoryId }: GitHubOrigin,
 ): boolean =>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Actor, OpenPull } from '../../src/core/model/index.ts';
+import type { Actor } from '../../src/core/model/index.ts';
 import type {
   GitHub,
   GitHubReader,
@@ -247,15 +247,16 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
       await bench.push('gone');
       const closed = await bench.openPull('gone');
       await bench.closePull(closed);
-      const found: OpenPull[] = [];
-      for await (const pull of reader.openPulls()) found.push(pull);
-      const own = found.find((one) => one.number === number);
-      expect(own).toMatchObject({
+      const found = await reader.openPulls();
+      expect(found).toContainEqual({
+        number,
         head: 'shelf',
         headRepositoryId: bench.repository.repositoryId,
-        hasMore: false,
       });
-      expect(own?.files.length).toBeGreaterThan(0);
+      const { files, hasMore } = await reader.pullFiles(number);
+      expect(hasMore).toBe(false);
+      expect(files.length).toBeGreaterThan(0);
+      expect(await reader.pullFiles(number)).toEqual({ files, hasMore });
       expect(found.map((one) => one.number)).not.toContain(closed);
     });
 

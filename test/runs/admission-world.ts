@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import type { GitHubOrigin, Task } from '../../src/core/model/index.ts';
 import type {
   CommentFacts,
@@ -137,7 +136,8 @@ function readerOf(now: RepositoryNow): GitHubReader {
       return (typeof right === 'function' ? await right() : right) as Permission;
     },
     pull: async () => now.pull,
-    openPulls: () => expect.fail(UNUSED),
+    openPulls: unused,
+    pullFiles: unused,
     remarkPages: (_pull, of) =>
       inPages(now.remarks.filter(({ path }) => (path === undefined) === (of === 'reviews'))),
     failedChecks: async (sha) => (sha === now.pull?.headSha ? now.checks : []),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Fault, type OpenPull } from '../../src/core/model/index.ts';
-import { overlapLine, overlapLines } from '../../src/core/reports/overlaps.ts';
+import { Fault, type OpenPull, type PullFiles } from '../../src/core/model/index.ts';
+import { overlapGap, overlapLine, overlapLines } from '../../src/core/reports/overlaps.ts';
 import type { GitHub, GitHubReader } from '../../src/ports/index.ts';
 import { readOpenPulls } from '../../src/runs/overlaps.ts';
 import { githubOrigin } from '../world/origin.ts';
@@ -20,18 +20,24 @@ const pull = (number: number, over: Partial<OpenPull> = {}): OpenPull => ({
   ...over,
 });
 
-/** What a run on issue 7 says about these open pull requests; `never`: GitHub does not end its list. */
+type FilesOf = (pull: OpenPull) => Promise<PullFiles>;
+
+/** What a run on issue 7 says about these open pull requests. */
 async function compared(
-  pulls: AsyncIterable<OpenPull> | readonly OpenPull[],
-  { work = undefined as 'fix' | undefined, isTimeUp = false } = {},
+  pulls: readonly OpenPull[],
+  {
+    work = undefined as 'fix' | undefined,
+    isTimeUp = false,
+    filesOf = (async ({ files, hasMore }) => ({ files, hasMore })) as FilesOf,
+  } = {},
 ) {
   const asked: number[] = [];
   const reader = partial<GitHubReader>({
-    async *openPulls() {
-      for await (const one of pulls) {
-        asked.push(one.number);
-        yield one;
-      }
+    openPulls: async () =>
+      pulls.map(({ number, head, headRepositoryId }) => ({ number, head, headRepositoryId })),
+    pullFiles: async (number) => {
+      asked.push(number);
+      return filesOf(pulls.find((one) => one.number === number) ?? expect.fail(`#${number} was not listed.`));
     },
   });
   const github = partial<GitHub>({ reader: async () => reader });
@@ -70,12 +76,14 @@ test('open pull requests that change the same files are named with these files, 
 });
 
 test('its own pull requests are not named, but a fork cannot hide behind the name of a branch', async () => {
-  const { overlaps } = await compared([
+  const { asked, overlaps } = await compared([
     pull(20, { head: `auto-dev/7/${RUN}/A` }),
     pull(21, { head: `auto-dev/7/${RUN}/A`, headRepositoryId: 99 }),
     pull(22, { head: 'auto-dev/7/r0000000009/A' }),
   ]);
   expect(overlaps.pulls.map(({ number }) => number)).toEqual([21, 22]);
+  // Nor does it cost a request.
+  expect(asked).toEqual([21, 22]);
 });
 
 test('the pull request that a run works on is not named', async () => {
@@ -85,7 +93,7 @@ test('the pull request that a run works on is not named', async () => {
 
 test('it reads thirty of them at most, and says so', async () => {
   const { asked, overlaps } = await compared(Array.from({ length: 90 }, (_, at) => pull(100 + at)));
-  expect(asked.length).toBeLessThanOrEqual(31);
+  expect(asked).toHaveLength(30);
   expect(overlaps.pulls).toHaveLength(30);
   expect(overlaps.missing).toBe('Only the 30 open pull requests that changed last were compared.');
   const { overlaps: all } = await compared(Array.from({ length: 30 }, (_, at) => pull(100 + at)));
@@ -96,17 +104,22 @@ test('files that GitHub did not list are admitted', async () => {
   const { overlaps } = await compared([pull(12, { files: ['a'], hasMore: true })]);
   expect(overlaps).toEqual({
     pulls: [],
-    missing: 'Of #12, only the first files were compared, because GitHub lists more of them.',
+    missing: 'Only the first files of the open pull request #12 were compared, because there are more.',
   });
+  // There is nothing that a heading could stand above.
+  expect(overlapLines(overlaps)).toEqual([]);
+  expect(overlapGap(overlaps)).toMatch(/^Only the first files .* because there are more\.$/);
+  const both = await compared([pull(12, { hasMore: true }), pull(13, { hasMore: true })]);
+  expect(both.overlaps.missing).toMatch(/of the open pull requests #12, #13 were compared/);
+  expect(overlapLines(both.overlaps)).toHaveLength(3);
+  expect(overlapGap(both.overlaps)).toBe('');
 });
 
 test('a GitHub that does not answer delays nobody: what there is so far is shown, and why it is not all', async () => {
-  async function* slow() {
-    yield pull(12);
-    await new Promise(() => {});
-    yield pull(13);
-  }
-  const { overlaps } = await compared(slow(), { isTimeUp: true });
+  const { overlaps } = await compared([pull(12), pull(13)], {
+    isTimeUp: true,
+    filesOf: (one) => (one.number === 12 ? Promise.resolve(one) : new Promise(() => {})),
+  });
   expect(overlaps.pulls).toEqual([{ number: 12, files: ['src/money.js'] }]);
   expect(overlaps.missing).toMatch(
     /^The open pull requests were not all compared, because GitHub took more than 15 s/,
@@ -114,11 +127,12 @@ test('a GitHub that does not answer delays nobody: what there is so far is shown
 });
 
 test('a failure is said and stops no run', async () => {
-  async function* refused(): AsyncGenerator<OpenPull> {
-    yield pull(12);
-    throw new Fault('GITHUB_REFUSED', 'GitHub refused to list the files of #13: Resource not accessible.');
-  }
-  const { overlaps } = await compared(refused());
+  const { overlaps } = await compared([pull(12), pull(13)], {
+    filesOf: async (one) => {
+      if (one.number === 12) return one;
+      throw new Fault('GITHUB_REFUSED', 'GitHub refused to list the files of #13: Resource not accessible.');
+    },
+  });
   expect(overlaps.missing).toBe(
     'The open pull requests were not all compared, because they could not be read: GitHub refused to list the files of #13: Resource not accessible.',
   );

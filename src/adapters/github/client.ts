@@ -160,6 +160,9 @@ interface Page {
 const lastPage = (link: string | undefined): number =>
   Number(/<[^>]*[?&]page=(\d+)[^>]*>; rel="last"/.exec(link ?? '')?.[1] ?? 1);
 
+/** Whether GitHub has more of a list: a page may be full and the last one. */
+export const hasNextPage = (link: string | undefined): boolean => /; rel="next"/.test(link ?? '');
+
 /**
  * The newest items of a list that GitHub returns only oldest first, read backwards from its last page; in GitHub's
  * order. Ends when there are `most` items or `enough` returns true.

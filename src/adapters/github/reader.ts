@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSameLabel } from '../../core/model/index.ts';
+import { isSameLabel, type PullFiles } from '../../core/model/index.ts';
 import type { GitHubReader, LabelChange, Labelled, RepositoryHandle } from '../../ports/index.ts';
 import {
   ChangedFile,
@@ -20,7 +20,7 @@ import {
 import type { TokenCache } from './app.ts';
 import { type Calls, openCalls, type RepositoryLocation, type Unchanged, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
-import { type Api, backwards, newest, PAGE } from './client.ts';
+import { type Api, backwards, hasNextPage, newest, PAGE } from './client.ts';
 import { type Pace, unless } from './faults.ts';
 
 /** A person's login; bots' end in `[bot]`. */
@@ -113,27 +113,29 @@ export function openReader(parts: ReaderParts): GitHubReader {
         return found ? pullDetails(PullWithSource.parse(found.data)) : null;
       }),
 
-    async *openPulls() {
-      const open = await read('list the open pull requests', async ({ rest }, at) => {
+    openPulls: () =>
+      read('list the open pull requests', async ({ rest }, at, token) => {
         const order = { state: 'open', sort: 'updated', direction: 'desc', per_page: PAGE } as const;
-        return z.array(Pull).parse((await rest.pulls.list({ ...at, ...order })).data);
-      });
-      for (const { number, head } of open) {
-        const files = await read(`list the files of #${number}`, async ({ rest }, at) => {
-          const { data } = await rest.pulls.listFiles({ ...at, pull_number: number, per_page: PAGE });
-          return z.array(ChangedFile).parse(data);
-        });
-        yield {
+        const open = await unchanged(
+          token,
+          `${at.owner}/${at.repo} open pulls`,
+          z.array(Pull).parse,
+          (headers) => rest.pulls.list({ ...at, ...order, headers }),
+        );
+        return open.map(({ number, head }) => ({
           number,
           head: head.ref,
           headRepositoryId: head.repo?.id ?? null,
-          files: files.flatMap(({ filename, previous_filename: before }) =>
-            before === undefined ? [filename] : [before, filename],
-          ),
-          hasMore: files.length === PAGE,
-        };
-      }
-    },
+        }));
+      }),
+
+    pullFiles: (pull) =>
+      read(`list the files of #${pull}`, ({ rest }, at, token) =>
+        unchanged(token, `${at.owner}/${at.repo} files of ${pull}`, filesOfPull, async (headers) => {
+          const answer = await rest.pulls.listFiles({ ...at, pull_number: pull, per_page: PAGE, headers });
+          return { headers: answer.headers, data: { link: answer.headers.link, files: answer.data } };
+        }),
+      ),
 
     remarkPages: (pull, of) =>
       backwards((page) =>
@@ -165,6 +167,18 @@ export function openReader(parts: ReaderParts): GitHubReader {
       pace.run(`read who changed the label ${label} of #${issue}`, () => labelChange(calls, issue, label)),
 
     credential: async () => ({ username: 'x-access-token', password: (await tokens.fresh()).secret }),
+  };
+}
+
+const FilesPage = z.object({ link: z.string().optional(), files: z.array(ChangedFile) });
+
+function filesOfPull(data: unknown): PullFiles {
+  const { link, files } = FilesPage.parse(data);
+  return {
+    files: files.flatMap(({ filename, previous_filename: before }) =>
+      before === undefined ? [filename] : [before, filename],
+    ),
+    hasMore: hasNextPage(link),
   };
 }
 

@@ -1,14 +1,21 @@
-/** An open pull request, as far as it matters to others that change the same files. */
-export interface OpenPull {
+/** An open pull request, as far as a list of them tells. */
+export interface ListedPull {
   readonly number: number;
   readonly head: string;
   /** Null if the head repository was deleted; different from the base repository for a fork. */
   readonly headRepositoryId: number | null;
+}
+
+/** What an open pull request changes. */
+export interface PullFiles {
   /** Paths of its files, old and new ones of renamed files. */
   readonly files: readonly string[];
   /** It has more files than were read. */
   readonly hasMore: boolean;
 }
+
+/** An open pull request, as far as it matters to others that change the same files. */
+export type OpenPull = ListedPull & PullFiles;
 
 /** Open pull requests of the same repository that change files which a run changes, too. */
 export interface Overlaps {
@@ -29,7 +36,9 @@ export function overlapsOf(
     ...(missing === null ? [] : [missing]),
     ...(cut.length === 0
       ? []
-      : [`Of ${cut.join(', ')}, only the first files were compared, because GitHub lists more of them.`]),
+      : [
+          `Only the first files of the open pull request${cut.length === 1 ? '' : 's'} ${cut.join(', ')} were compared, because there are more.`,
+        ]),
   ];
   return {
     pulls: pulls.flatMap(({ number, files: theirs }) => {

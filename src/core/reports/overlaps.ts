@@ -8,9 +8,9 @@ const MAX_LINES_LENGTH = 4_000;
 const MAX_PATH = 200;
 const MAX_SENTENCE = 500;
 
-/** `#12: `src/money.js` and 2 more`, one for each pull request, and what is missing; empty for nothing to say. */
+/** `#12: `src/money.js` and 2 more`, one for each pull request, and what is missing; empty if none changes the same. */
 export function overlapLines(overlaps: Overlaps | undefined): readonly string[] {
-  if (overlaps === undefined) return [];
+  if (overlaps === undefined || overlaps.pulls.length === 0) return [];
   const lines = overlaps.pulls.map(({ number, files }) => {
     const named = files.slice(0, MAX_FILES_OF_A_PULL).map((path) => code(path, MAX_PATH));
     const more = files.length - named.length;
@@ -25,6 +25,10 @@ export function overlapLines(overlaps: Overlaps | undefined): readonly string[] 
     ...(overlaps.missing === undefined ? [] : [inertSentence(overlaps.missing, MAX_SENTENCE)]),
   ];
 }
+
+/** What was not compared, where nothing was found that it could stand below. Empty for nothing to say. */
+export const overlapGap = ({ pulls = [], missing }: Partial<Overlaps> = {}): string =>
+  pulls.length > 0 || missing === undefined ? '' : inertSentence(missing, MAX_SENTENCE);
 
 /** One line for an active run: news that somebody may want to act on before the coders end. Empty for none. */
 export function overlapLine(overlaps: Overlaps | undefined): string {

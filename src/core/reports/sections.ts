@@ -17,7 +17,7 @@ import type {
 import type { Alias, Brief, Question } from '../model/index.ts';
 import { counted, DEBATE_STOP_LABELS, money } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, prose, table } from './markdown.ts';
-import { overlapLines } from './overlaps.ts';
+import { overlapGap, overlapLines } from './overlaps.ts';
 import type { RunView } from './view.ts';
 
 const SUMMARY = 'The brief given to every coder';
@@ -47,6 +47,7 @@ function lines(brief: Brief, { dialogue, checks }: RunView): readonly string[] {
       ? []
       : [`\n**Files likely to change**\n`, ...brief.files.map((path) => `- ${code(path, 300)}`)]),
     ...bullets('Open pull requests that change the same files', overlapLines(brief.overlaps)),
+    ...[overlapGap(brief.overlaps)].flatMap((text) => (text === '' ? [] : [`\n${text}`])),
     ...(brief.risk ? [`\n**Risk:** ${brief.risk.level}. ${inertSentence(brief.risk.because, 400)}`] : []),
     ...(brief.changedTests?.length
       ? [`\n**Tests that must change**\n`, ...brief.changedTests.map((path) => `- ${code(path, 300)}`)]

@@ -707,6 +707,42 @@ describe('odd answers', () => {
   });
 });
 
+describe('open pull requests', () => {
+  const PULLS = '/repos/o/r/pulls';
+  const FILES = `${PULLS}/3/files`;
+  const listed = { number: 3, html_url: 'https://github.com/o/r/pull/3', draft: false, body: '' };
+  const pull = {
+    ...listed,
+    head: { ref: 'topic', sha: 'a'.repeat(40), repo: { id: 5 } },
+    base: { ref: 'main' },
+  };
+  const files = (count: number) => Array.from({ length: count }, (_, at) => ({ filename: `src/${at}.js` }));
+
+  test('and their files cost none of the hour’s requests while nothing has changed', async () => {
+    const github = await reader();
+    nock(API).get(PULLS).query(true).reply(200, [pull], { etag: 'W/"1"' });
+    nock(API).get(FILES).query(true).reply(200, files(2), { etag: 'W/"2"' });
+    const read = async () => [await github.openPulls(), await github.pullFiles(3)];
+    const first = await read();
+    expect(first).toEqual([
+      [{ number: 3, head: 'topic', headRepositoryId: 5 }],
+      { files: ['src/0.js', 'src/1.js'], hasMore: false },
+    ]);
+    nock(API).get(PULLS).query(true).matchHeader('if-none-match', 'W/"1"').reply(304);
+    nock(API).get(FILES).query(true).matchHeader('if-none-match', 'W/"2"').reply(304);
+    expect(await read()).toEqual(first);
+  });
+
+  test('have more files only if GitHub names another page: a full page may be the last one', async () => {
+    const github = await reader();
+    nock(API).get(FILES).query(true).reply(200, files(100));
+    expect(await github.pullFiles(3)).toMatchObject({ hasMore: false });
+    const link = `<${API}${FILES}?page=2>; rel="next", <${API}${FILES}?page=3>; rel="last"`;
+    nock(API).get(FILES).query(true).reply(200, files(100), { link });
+    expect(await github.pullFiles(3)).toMatchObject({ hasMore: true });
+  });
+});
+
 describe('permission', () => {
   const alice = { id: 9, login: 'alice' };
   const user = { id: 9, login: 'alice', type: 'User' };

@@ -59,7 +59,7 @@ ${briefList(
 ${briefList('Acceptance tests from critics of the brief', brief.acceptance ?? [])}
 ${briefList('Files likely to change', brief.files, (path) => codeText(path, 300))}
 ${briefList('Tests that must change', brief.changedTests ?? [], (path) => codeText(path, 300))}
-${briefList('Open pull requests that change the same files', overlapTexts(brief.overlaps))}
+${overlapsText(brief.overlaps)}
 ${briefList("Omitted from the planner's answer", brief.notes ?? [])}
 ${facts([
   ['Risk', brief.risk ? html`${brief.risk.level}: ${shownText(brief.risk.because)}` : ''],
@@ -67,12 +67,10 @@ ${facts([
   ['Tests run by', checks?.test ? codeText(checks.test, 200) : ''],
 ])}`;
 
-function overlapTexts({
-  pulls = [],
-  missing,
-}: Partial<NonNullable<Brief['overlaps']>> = {}): readonly string[] {
+function overlapsText({ pulls = [], missing }: Partial<NonNullable<Brief['overlaps']>> = {}): Html | '' {
   const lines = pulls.map(({ number, files }) => `#${number}: ${files.join(', ')}`);
-  return missing === undefined ? lines : [...lines, missing];
+  const rest = missing === undefined ? '' : html`<p>${shownSentence(missing, 2_000)}</p>`;
+  return html`${briefList('Open pull requests that change the same files', lines)}${rest}`;
 }
 
 const briefList = (
