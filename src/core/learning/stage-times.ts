@@ -36,11 +36,13 @@ function median(numbers: readonly number[]): number {
   return Math.round((low + high) / 2);
 }
 
-/** Milliseconds that a run in this stage probably still takes: never less than those of the stages to come. */
+/** Milliseconds that a run in this stage probably still takes; null once the stage has taken longer than usual. */
 export function expectedLeft(
   times: StageTimes,
   now: { readonly stage: Stage; readonly inStageMs: number },
-): number {
+): number | null {
+  const rest = times.ms[now.stage] - now.inStageMs;
+  if (rest < 0) return null;
   const later = STAGES.slice(STAGES.indexOf(now.stage) + 1).reduce((sum, one) => sum + times.ms[one], 0);
-  return Math.max(0, times.ms[now.stage] - now.inStageMs) + later;
+  return rest + later;
 }

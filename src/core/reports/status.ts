@@ -55,12 +55,18 @@ export function statusComment(view: RunView): Report {
     : report('status', view.id, blocks.slice(0, 2 + waits.length));
 }
 
-/** `, about 6 min left`: from earlier runs, while nobody is waited for; empty without them. */
-function leftText(view: RunView): string {
+/** Milliseconds, from earlier runs, while nobody is waited for; null if they do not tell. */
+function leftMs(view: RunView): number | null {
   const stage = stageOf(view);
-  if (view.times === undefined || stage === null || !isUnderWay(view)) return '';
+  if (view.times === undefined || stage === null || !isUnderWay(view)) return null;
   const since = view.stages.find((one) => one.stage === stage)?.startedAt ?? view.now;
-  const left = expectedLeft(view.times, { stage, inStageMs: view.now - since });
+  return expectedLeft(view.times, { stage, inStageMs: view.now - since });
+}
+
+/** `, about 6 min left`; empty if it is unknown. */
+function leftText(view: RunView): string {
+  const left = leftMs(view);
+  if (left === null) return '';
   const minutes = Math.round(left / 60_000);
   return minutes < 1 ? ', less than a minute left' : `, about ${minutes} min left`;
 }
@@ -142,8 +148,8 @@ function facts(view: RunView): string {
   const forecast = forecastText(view);
   const plan = sequencePlan(view, escapedMoney) ?? '';
   const times =
-    view.times && isUnderWay(view)
-      ? `The time left is that of the last ${counted(view.times.runs, 'run')} here.`
+    view.times && leftMs(view) !== null
+      ? `The time left is estimated from the last ${counted(view.times.runs, 'run')} here.`
       : '';
   return [budget, forecast, times, plan, base, checks].filter((part) => part !== '').join(' ');
 }

@@ -46,10 +46,11 @@ describe('the status comment', () => {
     const timed = { ...coding(), times: { runs: 7, ms } };
     const { body } = statusComment(timed);
     expect(body).toMatch(/### Runoff: stage 3 of 6, running the coders · 1m 12s, about 8 min left\n/);
-    expect(body).toContain('The time left is that of the last 7 runs here.');
+    expect(body).toContain('The time left is estimated from the last 7 runs here.');
     const late = { ...timed, now: timed.now + minutes(30) };
-    expect(statusComment(late).body).toMatch(/, about 4 min left\n/);
-    const last = { ...late, state: 'judged', times: { runs: 7, ms: { ...ms, publish: 9_000 } } } as const;
+    // Longer than usual: nothing tells how much longer.
+    expect(statusComment(late).body).not.toMatch(/left\n|time left/);
+    const last = { ...timed, state: 'judged', times: { runs: 7, ms: { ...ms, publish: 9_000 } } } as const;
     expect(statusComment(last).body).toMatch(/, less than a minute left\n/);
     for (const state of ['queued', 'awaiting_answer', 'awaiting_approval', 'failed'] as const)
       expect(statusComment({ ...timed, state }).body).not.toMatch(/left\n|time left/);
@@ -62,6 +63,11 @@ describe('the status comment', () => {
     const { body } = statusComment({ ...view, brief: brief as NonNullable<typeof view.brief> });
     expect(body).toContain('\n\n**Open pull requests change files of the plan, too:** #12.');
     expect(body).toMatch(/\*\*Open pull requests that change the same files\*\*\n\n- #12: `src\/list\.ts`\n/);
+    const missing = 'Only the 30 open pull requests that changed last were compared.';
+    const none = { ...brief, overlaps: { pulls: [], missing } } as NonNullable<typeof view.brief>;
+    const { body: without } = statusComment({ ...view, brief: none });
+    expect(without).toContain(`\n\n${missing}\n`);
+    expect(without).not.toMatch(/change the same files|change files of the plan/);
   });
 
   test('says which comments a limit left out of the task', () => {
