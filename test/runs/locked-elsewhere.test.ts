@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { readAssertionRecords, type TestRun } from '../../src/core/evidence/index.ts';
+import { GATES, readAssertionRecords, type TestRun } from '../../src/core/evidence/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { BaseCheckout } from '../../src/ports/index.ts';
 import type { CheckRunner } from '../../src/runs/examine/areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from '../../src/runs/examine/candidate.ts';
-import { openElsewhere, testElsewhere } from '../../src/runs/examine/steadiness.ts';
+import { openElsewhere, testElsewhere, withUnsteadyProbes } from '../../src/runs/examine/steadiness.ts';
 import type { Tree } from '../../src/runs/examine/trees.ts';
 import { patchBetween } from '../core/git.ts';
 import { partial } from '../world/partial.ts';
@@ -70,7 +70,7 @@ async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun
   });
   const elsewhere = await openElsewhere(tools, [candidate]);
   const [one] = await testElsewhere(tools, [candidate], elsewhere);
-  return { elsewhere, gates: one?.gates ?? [] };
+  return { elsewhere, one, gates: one?.gates ?? [] };
 }
 
 const BASE_RUNS = { here: green, locked, unlocked: green };
@@ -137,4 +137,26 @@ test('it is said whether anything was locked; a project without a known library 
   const without = await examined(nothing, nothing);
   expect(without.gates[1]?.because).toContain('No assertion library was locked there.');
   expect(without.gates[1]).not.toHaveProperty('unlocked');
+});
+
+test('a gate that probes fail claims no lock where nothing showed that it started', async () => {
+  const found = [
+    { id: 'p1', what: '1 gives 2 in one place and 3 in the other', results: ['2', '3'] },
+  ] as const;
+  const because = async (own: Record<Place, TestRun>) => {
+    const { elsewhere, one } = await examined(BASE_RUNS, own);
+    if (!elsewhere || !one) return expect.fail('It ran elsewhere.');
+    const others = GATES.filter((gate) => gate !== 'steady' && gate !== 'untampered');
+    const passed = others.map((gate) => ({ gate, passed: true, because: 'It passes.' }));
+    const survivor = { ...one, gates: [...passed, ...one.gates] };
+    const [probed] = withUnsteadyProbes([survivor], elsewhere, new Map([['A', found]]));
+    const steady = probed?.gates.filter(({ gate }) => gate === 'steady') ?? [];
+    expect(steady).toMatchObject([{ passed: false, because: expect.stringContaining('1 gives 2') }]);
+    return steady[0]?.because;
+  };
+  const claim = 'cannot replace functions of assertion libraries';
+  expect(await because({ here: green, locked, unlocked: green })).toContain(claim);
+  // Its tests fail with the lock only, or leave no records.
+  expect(await because({ here: green, locked: red, unlocked: green })).not.toContain(claim);
+  expect(await because({ here: green, locked: green, unlocked: green })).not.toContain(claim);
 });

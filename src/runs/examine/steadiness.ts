@@ -18,6 +18,7 @@ import {
   type TestRun,
   type Unlocked,
   type Unsteady,
+  unlockedOf,
   unsteadyProbes,
   unsteadyTests,
   withMoreFindings,
@@ -188,7 +189,7 @@ function gateOf(
   const isLocked = showsLock(onBase.assertions);
   if (unsteady.length > 0) {
     const untampered = gates.find(({ gate }) => gate === 'untampered');
-    return steadyGate(unsteady, surroundings, untampered, isLocked && unlocked !== 'differs');
+    return steadyGate(unsteady, surroundings, untampered, isLocked && unlocked === undefined);
   }
   if (!runner.locksAssertions) return steadyPass(surroundings, 'base');
   return steadyPass(surroundings, unlocked ?? (isLocked ? 'locked' : 'nothing'));
@@ -277,7 +278,7 @@ export function withUnsteadyProbes<T extends ExaminedCandidate>(
     const own = (one.tree && found.get(one.tree)) ?? [];
     if (own.length === 0 || !isSurvivor(one.gates)) return one;
     const gates = one.gates.filter(({ gate }) => gate !== 'steady');
-    return { ...one, gates: [...gates, gateOf(own, elsewhere, { gates })] };
+    return { ...one, gates: [...gates, gateOf(own, elsewhere, { gates, unlocked: unlockedOf(one) })] };
   });
 }
 
