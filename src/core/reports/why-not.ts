@@ -48,8 +48,11 @@ function factsAgainst(view: RunView, standing: CandidateStanding): readonly stri
   return facts.length > 0 ? facts.slice(0, MAX_FACTS) : [inertSentence(reason.because, MAX_FACT)];
 }
 
+/** Up to a full stop that a space follows. What stands between backticks or quotes may contain the same signs. */
+const FIRST_SENTENCE = /^(?:`[^`]*`|"[^"]*"|[^`"])*?[.?!](?= )/;
+
 /** A gate lists all that it found; the rest is in the fold below. */
-const firstFinding = (text: string): string => text.split(/(?<=[.?!]) /, 1)[0] ?? text;
+const firstFinding = (text: string): string => FIRST_SENTENCE.exec(text)?.[0] ?? text;
 
 function brokenFact({ failing }: RankReason): string {
   const tests = failing.find(({ kind }) => kind === 'existing');

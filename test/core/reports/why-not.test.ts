@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { whyNotSection } from '../../../src/core/reports/why-not.ts';
+import { evidence, judged } from './sample.ts';
+
+/** What is said against a candidate whose gate found this. */
+function against(because: string): string {
+  const view = judged();
+  const gates = [{ gate: 'untampered', passed: false, because }] as const;
+  const changed = view.evidence.map((one) => (one.alias === 'D' ? { ...evidence('D'), gates } : one));
+  const section = whyNotSection({ ...view, evidence: changed }, 10_000);
+  return /- \*\*D\*\*: (.*)/.exec(section)?.[1] ?? '';
+}
+
+test('of all that a gate found, the first sentence is named', () => {
+  expect(against('It skips a test. It removes a file.')).toBe('It skips a test.');
+  expect(against('It skips a test in a.js')).toBe('It skips a test in a.js');
+});
+
+test('a sentence does not end inside of code or a quotation', () => {
+  const code = 'It removes `if (ok ? a : b. c)` from a test.';
+  expect(against(`${code} It removes a file.`)).toMatch(/ from a test\.$/);
+  const quoted = 'It renames the test "works? Yes. Always" to another.';
+  expect(against(`${quoted} It removes a file.`)).toMatch(/ to another\.$/);
+  // Where nothing closes, all of it is named.
+  expect(against('It replaces 5" by a. b. It removes a file.')).toMatch(/removes a file\.$/);
+});
