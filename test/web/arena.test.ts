@@ -333,6 +333,19 @@ describe('a contest with tasks of a repository', () => {
     expect(await statuses(world)).toEqual([200, 200, 200]);
   });
 
+  test('is withheld without the words of GitHub while it refuses to say where the App is installed', async () => {
+    await mined('/srv/shop');
+    origins.set('/srv/shop', 'https://github.test/acme/shop');
+    const world = withApp();
+    world.rights.set('42 6', 'read');
+    world.isRefused = true;
+    expect(await statuses(world)).toEqual([403, 403, 403]);
+    for (const path of ['/arena', ...PATHS])
+      expect((await textOf(path, kim, world)).text).not.toMatch(/GitHub refused|suspended|acme/);
+    world.isRefused = false;
+    expect(await statuses(world)).toEqual([200, 200, 200]);
+  });
+
   test.each([
     ['has no remote', null],
     ['has a remote elsewhere', 'https://git.example/acme/shop'],

@@ -31,6 +31,8 @@ export interface WebWorld {
   /** Each question to GitHub: about a right, as `42 5`; whether a repository is public, as `42`; where the App is. */
   readonly asked: string[];
   isDown: boolean;
+  /** GitHub refuses to say where the App is installed. */
+  isRefused: boolean;
   /** While it is there, GitHub answers only when it resolves. */
   answers: Promise<void> | null;
   /** Milliseconds that have gone by. */
@@ -50,7 +52,7 @@ export function webWorld(
   const installed: InstalledRepository[] = [];
   const open = new Set<number>();
   const asked: string[] = [];
-  const state = { isDown: false, answers: null as Promise<void> | null, now: 0 };
+  const state = { isDown: false, isRefused: false, answers: null as Promise<void> | null, now: 0 };
   const ask = async (question: string) => {
     asked.push(question);
     await state.answers;
@@ -59,6 +61,7 @@ export function webWorld(
   const github = partial<GitHub>({
     async repositories() {
       await ask('installed');
+      if (state.isRefused) throw new Fault('GITHUB_REFUSED', 'GitHub refused: acme is suspended.');
       return installed;
     },
     reader: async ({ repositoryId }) =>

@@ -1,4 +1,5 @@
 import type { ContestRecords } from '../../core/arena/index.ts';
+import { asFault } from '../../core/model/index.ts';
 import type { ContestFolder, InstalledRepository } from '../../ports/index.ts';
 import { requireGitHub, sourcesOf } from '../../runs/index.ts';
 import type { ArenaOptions, Viewer, WebParts } from '../context.ts';
@@ -15,7 +16,8 @@ type MayRead = (
 /**
  * Whether a viewer may read all that the tasks of a contest show (I11): on GitHub, each repository that they are from, by
  * rights that are a minute old at most. A repository of this machine that GitHub does not know, or where the App is not
- * installed so that rights cannot be read, is for the person at this machine alone. Fault: GITHUB_UNAVAILABLE.
+ * installed or refuses to say where it is, so that rights cannot be read, is for the person at this machine alone. Fault:
+ * GITHUB_UNAVAILABLE.
  */
 export function openContestAccess(
   { githubUrl }: Pick<ArenaOptions, 'githubUrl'>,
@@ -38,10 +40,17 @@ export function openContestAccess(
     if (viewer.kind === 'local') return true;
     const { local, onGitHub } = await sourcesOf({ workspaces: world.workspaces, githubUrl }, folder, records);
     if (local) return false;
-    for (const name of onGitHub) {
+    const mayReadNamed = async (name: string): Promise<boolean> => {
       const found = (await installed()).find((one) => `${one.owner}/${one.name}`.toLowerCase() === name);
-      if (!found || (await access.right(viewer, found)) === 'none') return false;
+      return found !== undefined && (await access.right(viewer, found)) !== 'none';
+    };
+    try {
+      for (const name of onGitHub) if (!(await mayReadNamed(name))) return false;
+      return true;
+    } catch (thrown) {
+      // GitHub's own words may name repositories and installations.
+      if (asFault(thrown).code === 'GITHUB_REFUSED') return false;
+      throw thrown;
     }
-    return true;
   };
 }
