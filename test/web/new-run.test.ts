@@ -7,6 +7,7 @@ import { mallory, mona as monaOnGitHub, RUN } from '../commands/dialogue-world.t
 import { down, forbidden, openPull } from '../commands/fake-repository.ts';
 import { partial } from '../world/partial.ts';
 import { expectInert } from './inert.ts';
+import { webWorld } from './web-world.ts';
 
 const CSRF = 'the-token-of-this-test';
 const viewer = ({ id, login }: { id: number; login: string }): Viewer => ({
@@ -97,7 +98,7 @@ test('while a run is active on the issue, the page says so and leads to it', asy
   expect(second.to).toMatch(/^\/new\?outcome=[0-9a-f]{32}#outcome$/);
   const { text } = await s.get(second.to ?? '');
   expect(text).toMatch(/class="notice refused">.*is already active here/);
-  expect(text).toContain(`<a href="/runs/${active}">Its page</a>`);
+  expect(text).toContain(`<a href="/runs/${active}">The page of that run</a>`);
   expect(s.engine.started).toEqual([]);
   // The outcome is for whoever sent the form.
   expect((await s.get(second.to ?? '', rita)).text).not.toContain('already active');
@@ -162,4 +163,14 @@ test('there is no such page for those who have not signed in with GitHub', async
     { method: 'POST', body: new URLSearchParams({ csrf: CSRF }) },
   );
   expect(local.status).toBe(404);
+});
+
+test('of many repositories, ten are named and the rest is counted', async () => {
+  const world = webWorld();
+  for (let id = 1; id <= 12; id++) {
+    await world.run(`r00000000${10 + id}`, id);
+    world.rights.set(`${id} 5`, 'write');
+  }
+  const text = await (await world.get('/new', mona)).text();
+  expect(text).toMatch(/You may write to <bdi>([\w-]+\/[\w-]+(, )?){10}<\/bdi>, and 2 more\./);
 });

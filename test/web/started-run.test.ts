@@ -30,5 +30,5 @@ test.each([
   expect(at).toContain(action === 'debate' ? `${RUN}/debate?outcome=` : `${RUN}?outcome=`);
   const page = await (await web.fetch(new Request(`http://runoff.test${at}`))).text();
   expect(page).toMatch(/class="notice done">Started a run\. <a href="\/runs\//);
-  expect(page).toContain(`<a href="/runs/${started}">Its page</a>`);
+  expect(page).toContain(`<a href="/runs/${started}">The page of that run</a>`);
 });

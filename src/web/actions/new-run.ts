@@ -110,12 +110,18 @@ ${repositoryField(choice, repository)}
 
 const fullName = ({ owner, name }: RepositoryHandle): string => `${owner}/${name}`;
 
-function repositoryField({ repositories, complete }: VisibleRepositories, value: string): Html {
-  const known = repositories.map((one) => html`<option value="${fullName(one)}"></option>`);
+function repositoryField(choice: VisibleRepositories, value: string): Html {
+  const known = choice.repositories.map((one) => html`<option value="${fullName(one)}"></option>`);
   return html`<p><label>Repository, as owner/name <input name="repository" required maxlength="200" list="writable" autocomplete="off" value="${value}"></label></p>
 <datalist id="writable">${known}</datalist>
-${repositories.length > 0 ? html`<p class="muted">You may write to ${shownText(repositories.slice(0, NAMED_ON_PAGE).map(fullName).join(', '))}${repositories.length > NAMED_ON_PAGE || !complete ? ', and perhaps others' : ''}.</p>` : html`<p class="muted">Runoff knows no repository with runs that you may write to.</p>`}`;
+${choice.repositories.length > 0 ? html`<p class="muted">You may write to ${writableText(choice)}.</p>` : html`<p class="muted">Runoff knows no repository with runs that you may write to.</p>`}`;
 }
 
 /** Repositories that the page names. Our default. */
 const NAMED_ON_PAGE = 10;
+
+function writableText({ repositories, complete }: VisibleRepositories): Html {
+  const more = repositories.length - NAMED_ON_PAGE;
+  const named = repositories.slice(0, NAMED_ON_PAGE).map(fullName).join(', ');
+  return html`${shownText(named)}${more > 0 ? `, and ${more} more` : ''}${complete ? '' : ', and perhaps others'}`;
+}

@@ -51,7 +51,7 @@ const notice = (kind: string, text: string, link: Html | '' = ''): Html =>
 const linkToRun = (about: RunId | undefined, shown: RunId | null): Html | '' =>
   about === undefined || about === shown
     ? ''
-    : html` <a href="/runs/${encodeURIComponent(about)}">Its page</a>`;
+    : html` <a href="/runs/${encodeURIComponent(about)}">The page of that run</a>`;
 
 const sentence = (note: string): string =>
   `${note.charAt(0).toUpperCase()}${note.slice(1)}${/[.!?]$/.test(note) ? '' : '.'}`;
