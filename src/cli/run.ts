@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { Fault, isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
-import { counted, type RunView } from '../core/reports/index.ts';
+import type { RunView } from '../core/reports/index.ts';
 import {
   exposureOfLocal,
   flows,
@@ -14,7 +14,7 @@ import { EXIT, onPresses, type Shell, type TerminalRuntime } from '../shell.ts';
 import { executorOfRun, follow, viewById } from './follow.ts';
 import { type InterruptListener, listenForInterrupt } from './interrupt.ts';
 import { offerPick } from './pick.ts';
-import { jsonText, runJson, shown, stoppedText, trustText } from './render/index.ts';
+import { includedText, jsonText, runJson, stoppedText, trustText } from './render/index.ts';
 import { printReport } from './show.ts';
 
 interface RunOptions {
@@ -70,27 +70,22 @@ async function startingPoint(
   const { top, dirty, branch } = await workspaces.describe(path);
   const origin = { kind: 'local', path: top } as const;
   if (base) return { origin, base };
-  if (!dirty) return { origin };
+  const last = `the last commit${branch ? ` of ${branch}` : ''}`;
   if (!includeChanges) {
-    screen.err(
-      `Note: ${top} has uncommitted changes. The coders start from the last commit${branch ? ` of ${branch}` : ''} and do not see them. To take them along: --include-changes\n`,
-    );
+    if (dirty)
+      screen.err(
+        `Note: ${top} has uncommitted changes. The coders start from ${last} and do not see them. To take them along: --include-changes\n`,
+      );
     return { origin };
   }
-  const { sha, paths } = await workspaces.keepChanges(top, clock.now());
-  screen.err(includedText(paths));
-  return { origin, base: sha, uncommitted: true } as const;
+  const kept = dirty ? await workspaces.keepChanges(top, clock.now()) : null;
+  if (kept === null || kept.changes.length === 0) {
+    screen.err(`Note: ${top} has no uncommitted changes to include. The coders start from ${last}.\n`);
+    return { origin };
+  }
+  screen.err(includedText(kept.changes));
+  return { origin, base: kept.sha, uncommitted: true } as const;
 }
-
-/** New files may hold what was never meant for a model, so they are named before anything starts. */
-function includedText(paths: readonly string[]): string {
-  const named = paths.slice(0, MAX_NAMED_CHANGES).map((one) => `  ${shown(one)}\n`);
-  const more = paths.length - named.length;
-  return `The coders and their models get ${counted(paths.length, 'uncommitted file')}:\n${named.join('')}${more > 0 ? `  and ${more} more\n` : ''}`;
-}
-
-/** Uncommitted files that are named at the start of a run. Our default: half a screen. */
-const MAX_NAMED_CHANGES = 12;
 
 /**
  * Digest of the checks that may run without the full sandbox; null if there are none. Asks in the terminal unless

@@ -20,13 +20,24 @@ export interface LocalBranches {
   deleteBranch(top: string, branch: Pick<LocalBranch, 'name' | 'sha'>): Promise<void>;
 }
 
+/** A path that differs between a work tree and the checked-out commit. */
+export interface KeptChange {
+  readonly path: string;
+  readonly change: 'added' | 'modified' | 'deleted';
+}
+
 /** The work tree of a local repository. */
 export interface LocalChanges {
   /**
    * Keeps a local work tree as it is as a commit over the one that is checked out: tracked files, and those that are not
-   * ignored. The commit is in Runoff's own copy; of the repository neither index, branches, stash nor objects change, and
-   * filters that its settings name are not run. `at`: milliseconds since 1970 UTC. `paths`: what differs, in git's order.
-   * Faults: NOT_A_REPOSITORY, REPOSITORY_EMPTY, CHANGES_REFUSED for conflicts and for more than 256 MiB.
+   * ignored; repositories inside it that are no submodules are left out. The commit is in Runoff's own copy; of the
+   * repository neither index, branches, stash nor objects change, and no program is run that its settings or those of
+   * its submodules name. `at`: milliseconds since 1970 UTC. `changes`: what differs between the two commits, in git's
+   * order. Faults: NOT_A_REPOSITORY, REPOSITORY_EMPTY, CHANGES_REFUSED for conflicts, for names that are not UTF-8, and
+   * for more than 256 MiB.
    */
-  keepChanges(path: string, at: number): Promise<{ readonly sha: Sha; readonly paths: readonly string[] }>;
+  keepChanges(
+    path: string,
+    at: number,
+  ): Promise<{ readonly sha: Sha; readonly changes: readonly KeptChange[] }>;
 }

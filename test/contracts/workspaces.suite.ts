@@ -135,7 +135,11 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         const before = inside(path);
 
         const kept = await workspaces.keepChanges(path, AT_MS);
-        expect(kept.paths).toEqual(['a.txt', 'gone.txt', 'new/c.txt']);
+        expect(kept.changes).toEqual([
+          { path: 'a.txt', change: 'modified' },
+          { path: 'gone.txt', change: 'deleted' },
+          { path: 'new/c.txt', change: 'added' },
+        ]);
         expect(inside(path)).toEqual(before);
         expect(world.git(path, 'status', '--porcelain')).toBe(status);
         expect(world.git(path, 'stash', 'list')).toBe('');
@@ -189,7 +193,8 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         world.git(join(path, 'vendor/x'), 'init', '-q');
         world.git(join(path, 'vendor/x'), 'add', '.');
         world.git(join(path, 'vendor/x'), 'commit', '-q', '-m', 'theirs');
-        const { sha } = await workspaces.keepChanges(path, AT_MS);
+        const { sha, changes } = await workspaces.keepChanges(path, AT_MS);
+        expect(changes).toEqual([{ path: 'a.txt', change: 'modified' }]);
         expect(await workspaces.listFiles(local(path), sha)).toEqual(['a.txt']);
       });
 

@@ -1,14 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import { mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { HistoryChange } from '../../core/mining/index.ts';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
 import { patchText, rawDiff } from './diff-trees.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
-import { checkedSha, isSha, type Layout, temporaryPath } from './layout.ts';
+import { checkedSha, exists, isSha, type Layout, temporaryPath } from './layout.ts';
 import type { Mirrors } from './mirrors.ts';
-import { inUserRepository } from './sources.ts';
+import { inUserRepository, realOf } from './sources.ts';
 import { removeTree } from './trees.ts';
 
 /** Commits that are read at most, and characters of a message. Our defaults. */
@@ -59,7 +60,11 @@ export function openMainline({
     },
 
     async origin(path) {
-      const done = await quiet({ cwd: path, args: ['config', '--get', 'remote.origin.url'] });
+      if (!(await exists(path))) return null;
+      const cwd = await realOf(path);
+      // A repository that encloses the folder is not this one.
+      const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
+      const done = await quiet({ cwd, args: ['config', '--get', 'remote.origin.url'], env });
       return done.exitCode === 0 ? done.stdout.trim() : null;
     },
 

@@ -18,7 +18,8 @@ export async function keyOfSource(source: RepositorySource): Promise<string> {
   return keyOf(`remote:${source.knownAs ?? source.url}`);
 }
 
-async function realOf(path: string): Promise<string> {
+/** Fault: NOT_A_REPOSITORY if there is no such path. */
+export async function realOf(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
@@ -98,8 +99,9 @@ export const inUserRepository =
     });
 
 /**
- * Settings with which `git status` and `git add` run no filter of the repository; otherwise they would, for files whose
- * dates have changed.
+ * Settings with which `git status` and `git update-index` run no filter of the repository; otherwise they would, for
+ * files whose dates have changed. They do not reach a git that is started in a submodule, where its own settings hold:
+ * callers of `status` ignore changes inside submodules, and nobody calls `git add`, which looks for them always.
  */
 export async function withoutFilters(
   git: Git,

@@ -1,13 +1,13 @@
-import { copyFile, lstat, mkdir } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
-import type { Workspaces } from '../../ports/index.ts';
+import type { KeptChange, Workspaces } from '../../ports/index.ts';
 import type { DamageMarks } from './damage.ts';
 import { gitFault } from './faults.ts';
-import type { Git, GitCall, GitDone } from './git.ts';
+import type { Git, GitDone } from './git.ts';
 import { exists, isSha, type Layout } from './layout.ts';
 import type { Locks } from './locks.ts';
-import type { Mirrors } from './mirrors.ts';
+import { clearCrash, type Mirrors } from './mirrors.ts';
 import { describeLocal, inUserRepository, READ_ONLY, userIgnores, withoutFilters } from './sources.ts';
 import { removeTree } from './trees.ts';
 
@@ -36,7 +36,7 @@ export function openUncommitted(parts: UncommittedParts): Workspaces['keepChange
     const source = { kind: 'local', path: top } as const;
     const head = await mirrors.resolve(source, 'HEAD');
     if (head === null) throw new Fault('BASE_MISSING', `The checked-out commit of ${top} cannot be read.`);
-    const paths = await changedPaths(git, top);
+    const listed = await listChanges(git, top);
     return mirrors.using(source, async (key) => {
       await mirrors.hold(source, head);
       const mirror = layout.mirror(key);
@@ -44,12 +44,15 @@ export function openUncommitted(parts: UncommittedParts): Workspaces['keepChange
         const scratch = layout.trash();
         try {
           await mkdir(scratch, { recursive: true, mode: 0o700 });
-          const index = await ownIndex(git, { top, head, mirror, scratch });
-          const sha = await commitTree(git, mirror, { tree: await addAll(index, top), head, at });
+          const theirs = await objectsOf(git, top);
+          const index = await ownIndex(git, { top, head, mirror, scratch, theirs });
+          const { tree, changes } = await addAll(index, { top, head, listed });
+          const sha = await commitTree(git, mirror, { tree, head, at, theirs });
+          await packCommit(git, mirror, { sha, head, theirs });
           const kept = await git({ cwd: mirror, args: ['update-ref', `refs/runoff/${sha}`, sha] });
           if (kept.exitCode !== 0) throw gitFault('Keeping uncommitted changes', kept);
           await marks.mark(mirror);
-          return { sha, paths };
+          return { sha, changes };
         } finally {
           await removeTree(scratch);
         }
@@ -61,6 +64,22 @@ export function openUncommitted(parts: UncommittedParts): Workspaces['keepChange
 /** Git in the work tree, for which neither index nor objects of the repository are written. */
 type IndexGit = (args: readonly string[], input?: string) => Promise<GitDone>;
 
+/** An environment in which git reads the objects of the repository, too. */
+type TheirObjects = Readonly<Record<'GIT_ALTERNATE_OBJECT_DIRECTORIES', string>>;
+
+async function objectsOf(git: Git, top: string): Promise<TheirObjects> {
+  const objects = await gitPath(git, top, 'objects');
+  // Quoted, since a colon would separate two folders.
+  return { GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${objects.replaceAll(/["\\]/g, '\\$&')}"` };
+}
+
+async function gitPath(git: Git, top: string, name: string): Promise<string> {
+  const args = ['rev-parse', '--path-format=absolute', '--git-path', name];
+  const done = await inUserRepository(git)({ cwd: top, args, env: READ_ONLY });
+  if (done.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, done);
+  return done.stdout.replace(/\n$/, '');
+}
+
 async function ownIndex(
   host: Git,
   {
@@ -68,52 +87,81 @@ async function ownIndex(
     head,
     mirror,
     scratch,
-  }: { readonly top: string; readonly head: Sha; readonly mirror: string; readonly scratch: string },
+    theirs,
+  }: {
+    readonly top: string;
+    readonly head: Sha;
+    readonly mirror: string;
+    readonly scratch: string;
+    readonly theirs: TheirObjects;
+  },
 ): Promise<IndexGit> {
   const git = inUserRepository(host);
-  const where = async (...args: readonly string[]): Promise<string> => {
-    const done = await git({
-      cwd: top,
-      args: ['rev-parse', '--path-format=absolute', ...args],
-      env: READ_ONLY,
-    });
-    if (done.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, done);
-    return done.stdout.replace(/\n$/, '');
-  };
   const index = join(scratch, 'index');
-  const theirs = await where('--git-path', 'index');
-  const objects = await where('--git-path', 'objects');
   const env = {
     ...READ_ONLY,
+    ...theirs,
     GIT_INDEX_FILE: index,
     GIT_OBJECT_DIRECTORY: join(mirror, 'objects'),
-    // Quoted, since a colon would separate two folders.
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: `"${objects.replaceAll(/["\\]/g, '\\$&')}"`,
   };
-  const config = { ...(await userIgnores(host, top)), ...(await withoutFilters(git, top, READ_ONLY)) };
+  const config = {
+    ...(await withoutFilters(git, top, READ_ONLY)),
+    // Git writes the shared part of a split index beside the repository's own index.
+    'core.splitIndex': 'false',
+  };
+  const onKilled = () => rm(`${index}.lock`, { force: true });
   const inTop: IndexGit = (args, input) =>
-    git({ cwd: top, args, env, config, ...(input === undefined ? {} : { input }) } satisfies GitCall);
+    git({ cwd: top, args, env, config, onKilled, ...(input === undefined ? {} : { input }) });
+  const existing = await gitPath(host, top, 'index');
   // With the dates that it knows, only changed files are read.
-  if (await exists(theirs)) await copyFile(theirs, index);
+  if (await exists(existing)) await copyFile(existing, index);
   else await succeed(inTop(['read-tree', head]), top);
   return inTop;
 }
 
-/** The tree of all files as they are; repositories inside it that are no submodules are left out. */
-async function addAll(git: IndexGit, top: string): Promise<Sha> {
-  await succeed(git(['add', '--all', '--', '.']), top);
-  const { stdout } = await succeed(git(['diff-index', '--cached', '-z', '--no-renames', 'HEAD']), top);
+/**
+ * The tree of all files as they are, and what differs from `head`. Repositories inside it that are no submodules are
+ * left out. Files are added by plumbing: `git add` would start git in submodules, where settings of theirs hold.
+ */
+async function addAll(
+  git: IndexGit,
+  { top, head, listed }: { readonly top: string; readonly head: Sha; readonly listed: Listed },
+): Promise<{ readonly tree: Sha; readonly changes: readonly KeptChange[] }> {
+  const update = async (paths: readonly string[], ...how: readonly string[]): Promise<void> => {
+    if (paths.length > 0)
+      await succeed(git(['update-index', '-z', ...how, '--stdin'], `${paths.join('\0')}\0`), top);
+  };
+  // First, because a folder may be a file or a link now.
+  await update(listed.deleted, '--force-remove');
+  await update(listed.present, '--add', '--replace', '--ignore-skip-worktree-entries');
+  const { stdout } = await succeed(git(['diff-index', '--cached', '-z', '--no-renames', head]), top);
   const nested: string[] = [];
+  const changes: KeptChange[] = [];
   const records = stdout.split('\0');
   for (let at = 0; at + 1 < records.length; at += 2) {
     const [, before, after] = /^:(\d+) (\d+) /.exec(records[at] ?? '') ?? [];
-    if (after === '160000' && before !== '160000') nested.push(records[at + 1] ?? '');
+    const path = records[at + 1] ?? '';
+    const isNested = after === LINK_TO_COMMIT && before !== LINK_TO_COMMIT;
+    if (isNested) nested.push(path);
+    if (!isNested || before !== NOTHING) changes.push({ path, change: changeOf(before, after, isNested) });
   }
-  if (nested.length > 0)
-    await succeed(git(['update-index', '-z', '--force-remove', '--stdin'], `${nested.join('\0')}\0`), top);
+  await update(nested, '--force-remove');
   const tree = (await succeed(git(['write-tree']), top)).stdout.trim();
   if (!isSha(tree)) throw new Fault('INTERNAL', `Git named no tree for the files of ${top}.`);
-  return tree;
+  return { tree, changes };
+}
+
+/** Modes of entries in git's lists: a submodule, and no entry. */
+const LINK_TO_COMMIT = '160000';
+const NOTHING = '000000';
+
+function changeOf(
+  before: string | undefined,
+  after: string | undefined,
+  isNested: boolean,
+): KeptChange['change'] {
+  if (before === NOTHING) return 'added';
+  return isNested || after === NOTHING ? 'deleted' : 'modified';
 }
 
 async function succeed(call: Promise<GitDone>, top: string): Promise<GitDone> {
@@ -125,13 +173,19 @@ async function succeed(call: Promise<GitDone>, top: string): Promise<GitDone> {
 async function commitTree(
   git: Git,
   mirror: string,
-  { tree, head, at }: { readonly tree: Sha; readonly head: Sha; readonly at: number },
+  {
+    tree,
+    head,
+    at,
+    theirs,
+  }: { readonly tree: Sha; readonly head: Sha; readonly at: number; readonly theirs: TheirObjects },
 ): Promise<Sha> {
   const date = `@${Math.trunc(at / 1000)} +0000`;
   const done = await git({
     cwd: mirror,
     args: ['commit-tree', tree, '-p', head, '-m', 'Uncommitted changes that a run started from'],
     env: {
+      ...theirs,
       GIT_AUTHOR_NAME: COMMITTER.name,
       GIT_AUTHOR_EMAIL: COMMITTER.email,
       GIT_AUTHOR_DATE: date,
@@ -145,8 +199,36 @@ async function commitTree(
   return sha;
 }
 
-/** Paths that differ from the checked-out commit. Fault CHANGES_REFUSED for conflicts, and for too much. */
-async function changedPaths(host: Git, top: string): Promise<readonly string[]> {
+/**
+ * Copies to the mirror what the commit adds to `head`: git writes no object that the repository has already, and what
+ * was staged is nowhere else.
+ */
+async function packCommit(
+  git: Git,
+  mirror: string,
+  { sha, head, theirs }: { readonly sha: Sha; readonly head: Sha; readonly theirs: TheirObjects },
+): Promise<void> {
+  const done = await git({
+    cwd: mirror,
+    // Without deltas, which for large files would take longer than all the rest.
+    args: ['pack-objects', '--revs', '-q', '--window=0', 'objects/pack/pack'],
+    env: theirs,
+    input: `${sha}\n^${head}\n`,
+    onKilled: () => clearCrash(mirror),
+  });
+  if (done.exitCode === 0) return;
+  await clearCrash(mirror);
+  throw gitFault('Keeping uncommitted changes', done);
+}
+
+/** Paths whose files differ from the index: what is there, and what is not. */
+interface Listed {
+  readonly present: readonly string[];
+  readonly deleted: readonly string[];
+}
+
+/** Fault CHANGES_REFUSED for conflicts, for names that are not UTF-8, and for too much. */
+async function listChanges(host: Git, top: string): Promise<Listed> {
   const git = inUserRepository(host);
   const config = { ...(await userIgnores(host, top)), ...(await withoutFilters(git, top, READ_ONLY)) };
   const args = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'];
@@ -154,10 +236,27 @@ async function changedPaths(host: Git, top: string): Promise<readonly string[]> 
     git({ cwd: top, args: [...args, '--ignore-submodules=dirty'], env: READ_ONLY, config }),
     top,
   );
-  const entries = stdout.split('\0').filter((entry) => entry !== '');
+  // A repository that is no submodule is listed as a folder.
+  const entries = stdout.split('\0').filter((entry) => entry !== '' && !entry.endsWith('/'));
   if (entries.some((entry) => /^(?:U.|.U|AA|DD) /.test(entry)))
     throw new Fault('CHANGES_REFUSED', `${top} has conflicts of a merge that are not resolved.`);
-  const paths = entries.map((entry) => entry.slice(3));
+  // The second letter is about the work tree; a space means that the index has the file as it is.
+  const listed = entries.map((entry) => ({ state: entry.charAt(1), path: entry.slice(3) }));
+  const differing = listed.filter(({ state }) => state !== ' ');
+  const unnamed = differing.find(({ path }) => path.includes('\uFFFD'));
+  if (unnamed)
+    throw new Fault('CHANGES_REFUSED', `${top} has a changed file whose name is not UTF-8: ${unnamed.path}`);
+  await checkSize(
+    top,
+    listed.map(({ path }) => path),
+  );
+  const [deleted, present] = [true, false].map((wanted) =>
+    differing.filter(({ state }) => (state === 'D') === wanted).map(({ path }) => path),
+  );
+  return { present: present ?? [], deleted: deleted ?? [] };
+}
+
+async function checkSize(top: string, paths: readonly string[]): Promise<void> {
   let bytes = 0;
   for (const path of paths) {
     const facts = await lstat(join(top, path)).catch(() => null);
@@ -168,5 +267,4 @@ async function changedPaths(host: Git, top: string): Promise<readonly string[]> 
         `The uncommitted changes of ${top} have more than ${MAX_CHANGED_BYTES / 2 ** 20} MiB.`,
       );
   }
-  return paths;
 }

@@ -14,6 +14,7 @@ export { debateJson, debateProgress, debateReport, roundLine } from './debate.ts
 export { diffText } from './diff.ts';
 export { explainText } from './explain.ts';
 export { finalReport } from './final-report.ts';
+export { includedText } from './included.ts';
 export { jsonLine, jsonText, runJson } from './json.ts';
 export { leaderboardText } from './leaderboard.ts';
 export { nextTryText, preparedText, stepText, surveyText, testCounts, testsProblem } from './prepare.ts';

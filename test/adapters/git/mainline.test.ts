@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parsePatch } from '../../../src/core/patches/index.ts';
@@ -77,6 +77,17 @@ describe('the first-parent line of a repository', () => {
     const { changes, shallow } = await world.workspaces.mainline(at, head, { since: 0 });
     const origin = await world.workspaces.origin(at.path);
     expect([changes.length, shallow, origin]).toEqual([1, true, `file://${path}`]);
+  });
+
+  test('has no remote where a repository only encloses the folder', async () => {
+    const outer = world.repository({ 'a.txt': 'a\n', 'inner/b.txt': 'b\n' }).path;
+    git(outer, 'remote', 'add', 'origin', 'https://github.com/stranger/outer.git');
+    expect(await world.workspaces.origin(outer)).toBe('https://github.com/stranger/outer.git');
+    expect(await world.workspaces.origin(join(outer, 'inner'))).toBeNull();
+    const link = join(world.folder(), 'link');
+    symlinkSync(join(outer, 'inner'), link);
+    expect(await world.workspaces.origin(link)).toBeNull();
+    expect(await world.workspaces.origin(join(outer, 'gone'))).toBeNull();
   });
 
   test('starts nothing that settings, attributes and hooks of the repository name', async () => {
