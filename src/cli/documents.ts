@@ -128,18 +128,20 @@ const AgentDocument = z.strictObject({
   experimental: z.boolean(),
 });
 
+const RunWithProcess = RunDocument.extend({
+  stopped: z
+    .boolean()
+    .describe(
+      'Whether the process of a local run has ended before the run: `runoff resume` continues it. Always false for runs of the App.',
+    ),
+});
+
 /** What each command prints with `--json`, by the command; several forms of one command have a word behind it. */
 export const DOCUMENTS = {
   run: RunDocument,
   resume: RunDocument,
-  status: RunDocument.extend({
-    stopped: z
-      .boolean()
-      .describe(
-        'Whether the process of a local run has ended before the run: `runoff resume` continues it. Always false for runs of the App.',
-      ),
-  }),
-  runs: z.array(RunDocument),
+  status: RunWithProcess,
+  runs: z.array(RunWithProcess),
   show: RunDocument.extend({
     explanation: z
       .looseObject({})

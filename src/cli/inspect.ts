@@ -26,12 +26,15 @@ export async function inWorld(
 /** `runoff runs`: the latest runs, one line each. */
 export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<number> =>
   inWorld(shell, async (world, screen) => {
-    const views = [];
-    for (const run of await world.store.runs(limit)) views.push(await viewOf(world, run));
-    if (json) screen.out(document(views.map((view) => runJson(view))));
-    else if (views.length === 0) screen.out('No runs yet. Start one: runoff run "Fix the …"\n');
+    const listed = [];
+    for (const run of await world.store.runs(limit)) {
+      const view = await viewOf(world, run);
+      listed.push({ view, stopped: await isStopped(world, view) });
+    }
+    if (json) screen.out(document(listed.map(({ view, stopped }) => ({ ...runJson(view), stopped }))));
+    else if (listed.length === 0) screen.out('No runs yet. Start one: runoff run "Fix the …"\n');
     else {
-      for (const view of views) screen.out(`${line(view, await isStopped(world, view))}\n`);
+      for (const { view, stopped } of listed) screen.out(`${line(view, stopped)}\n`);
     }
     return EXIT.done;
   });

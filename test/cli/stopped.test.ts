@@ -49,6 +49,13 @@ test('the list and the JSON tell the same; runs of the App have no process of th
   const asJson = await shell(false);
   await asJson.type('status', RUN, '--json');
   expect(JSON.parse(asJson.out())).toMatchObject({ stopped: true, run: { state: 'coded' } });
+  const listedAsJson = await shell(false);
+  await listedAsJson.type('runs', '--json');
+  const runs = JSON.parse(listedAsJson.out()) as { run: { id: string }; stopped: boolean }[];
+  expect(runs.map(({ run, stopped }) => [run.id, stopped])).toEqual([
+    [RUN, true],
+    [OF_THE_APP, false],
+  ]);
   const ofTheApp = await shell(false);
   await ofTheApp.type('status', OF_THE_APP, '--json');
   expect(JSON.parse(ofTheApp.out())).toMatchObject({ stopped: false });
