@@ -143,7 +143,8 @@ async function addAll(
     const path = records[at + 1] ?? '';
     const isNested = after === LINK_TO_COMMIT && before !== LINK_TO_COMMIT;
     if (isNested) nested.push(path);
-    if (!isNested || before !== NOTHING) changes.push({ path, change: changeOf(before, after, isNested) });
+    if (!isNested || before !== NOTHING)
+      changes.push({ path, change: keptChangeOf(before, after, isNested) });
   }
   await update(nested, '--force-remove');
   const tree = (await succeed(git(['write-tree']), top)).stdout.trim();
@@ -155,7 +156,7 @@ async function addAll(
 const LINK_TO_COMMIT = '160000';
 const NOTHING = '000000';
 
-function changeOf(
+function keptChangeOf(
   before: string | undefined,
   after: string | undefined,
   isNested: boolean,

@@ -5,7 +5,7 @@ import { printable } from './terminal.ts';
 /** New files that are named at the start of a run. Our default: a few screens, since each may be one too many. */
 const MAX_NAMED_NEW = 100;
 /** Files that are named at the start of a run if not so many are new. Our default: half a screen. */
-const MAX_NAMED = 12;
+const MAX_NAMED_FILES = 12;
 
 /**
  * What `--include-changes` takes along. New files may hold what was never meant for a model, so they come first and are
@@ -20,7 +20,7 @@ export function includedText(changes: readonly KeptChange[]): string {
   if (total === 0) return `The coders start from your work tree${without}.\n`;
   const named = [
     ...added.slice(0, MAX_NAMED_NEW).map((path) => `  ${printable(path)} (new)\n`),
-    ...modified.slice(0, Math.max(0, MAX_NAMED - added.length)).map((path) => `  ${printable(path)}\n`),
+    ...modified.slice(0, Math.max(0, MAX_NAMED_FILES - added.length)).map((path) => `  ${printable(path)}\n`),
   ];
   const more = total - named.length;
   const hidden = Math.max(0, added.length - MAX_NAMED_NEW);
