@@ -1,16 +1,15 @@
-import type { TestRun } from '../core/evidence/index.ts';
+import { outcomeIn, type TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import { comparePatches } from '../core/likeness/index.ts';
-import type { Alias, ArtifactRef, Candidate, RunId } from '../core/model/index.ts';
+import type { Alias, ArtifactRef, Candidate } from '../core/model/index.ts';
 import { type AgreementContext, decideEarlyStop, type FinishedCandidate } from '../core/ranking/index.ts';
 import { type CodingWatcher, requestStop } from './code/index.ts';
 import { taskOf, type World } from './context.ts';
 import {
-  type BuiltTrees,
   type CheckRunner,
   type CheckRunnerPorts,
   gatherEvidence,
-  noBuiltTrees,
+  NotKept,
   openCheckRunner,
   readBaseRun,
 } from './examine/index.ts';
@@ -19,26 +18,24 @@ import { type RunContext, throwIfCancelled, unlessDamaged } from './stage.ts';
 /** Milliseconds between checks for finished coders. Our default: short compared with a coder's minutes. */
 const FINISHER_CHECK_MS = 1_000;
 
+/** Milliseconds before a failed examination is tried again. Our default: most outages last longer than a second. */
+const RETRY_MS = 60_000;
+
 /** Minimum number of coders for early stopping: agreement between two can only save the work of a third. */
 const MIN_STOPPED_EARLY = 3;
 
-type AheadPorts = CheckRunnerPorts & Pick<World, 'log'>;
+type AheadPorts = CheckRunnerPorts & Pick<World, 'log' | 'random'>;
 
-/** What this process examines while other candidates of the same run are still coded. */
-export interface AheadWork {
-  /** Takes a slot; false if none is free. */
+/** How many candidates this process examines at a time while others of their runs are still coded. */
+export interface AheadSlots {
+  /** False if none is free. */
   take(): boolean;
   free(): void;
-  /** The run's trees that were built here. */
-  treesOf(runId: RunId): BuiltTrees;
-  /** Forgets the trees of a run that has ended; its areas are removed with it. */
-  forget(runId: RunId): void;
 }
 
-/** `most`: candidates at a time; with 0, nothing is examined ahead. */
-export function openAheadWork(most: number): AheadWork {
+/** `most`: candidates at a time, or groups of them. */
+export function openAheadSlots(most: number): AheadSlots {
   let taken = 0;
-  const trees = new Map<RunId, BuiltTrees>();
   return {
     take() {
       if (taken >= most) return false;
@@ -48,32 +45,28 @@ export function openAheadWork(most: number): AheadWork {
     free() {
       taken -= 1;
     },
-    treesOf(runId) {
-      const built = trees.get(runId) ?? noBuiltTrees();
-      trees.set(runId, built);
-      return built;
-    },
-    forget: (runId) => void trees.delete(runId),
   };
 }
 
 /**
  * Examines each candidate by itself as soon as its coder has ended, then the finished ones together, while others are
- * still at work; stops these where the settings allow it and the finishers pass and agree. What was executed is kept for the run, so the following
- * stage, which examines all candidates together, finds it (docs/decisions/0190). Ends soon after coding: a command that
- * has run for less than half of a test suite is stopped, another one is waited for. A candidate whose examination fails
- * here is left to that stage. Returns the milliseconds that it took after coding was over.
+ * still at work; stops these where the settings allow it and the finishers pass and agree. Results on which the coders'
+ * load can have no influence are kept for the run, so the following stage, which examines all candidates together,
+ * finds them (docs/decisions/0190). Ends soon after coding: a command that has run for less than half of a test suite
+ * is stopped, another one is waited for, half of a suite at most. What fails here is left to that stage. Returns the
+ * milliseconds that it took after coding was over.
  */
 export const examineAhead =
-  (world: AheadPorts, work: AheadWork, baseRun: ArtifactRef): CodingWatcher =>
+  (world: AheadPorts, slots: AheadSlots, baseRun: ArtifactRef): CodingWatcher =>
   async (context, over) => {
-    const watch = openWatch(world, work, context, over, baseRun);
+    const watch = openWatch(world, slots, context, over, baseRun);
+    const ended = AbortSignal.any([context.signal, over]);
     let overSince: number | null = null;
     try {
       while (!over.aborted) {
         throwIfCancelled(context.signal);
         await watch.look();
-        await world.clock.sleep(FINISHER_CHECK_MS, AbortSignal.any([context.signal, over]));
+        await world.clock.sleep(FINISHER_CHECK_MS, ended);
       }
       overSince = world.clock.elapsed();
     } finally {
@@ -85,7 +78,7 @@ export const examineAhead =
 interface FinisherWatch {
   /** Begins with new finishers, as far as slots are free, and decides whether the other coders can be stopped. */
   look(): Promise<void>;
-  /** Stops what can be begun again at little cost, and waits for the rest. */
+  /** Stops what can be begun again at little cost, waits for the rest, and stops what takes longer. */
   end(): Promise<void>;
 }
 
@@ -96,6 +89,8 @@ interface AheadExamination {
   readonly running: Set<{ readonly since: number }>;
   readonly isTogether: boolean;
   isOver: boolean;
+  /** After a failure: when it may be tried again, by the clock's elapsed milliseconds. */
+  retryAt: number | null;
   done: Promise<void>;
 }
 
@@ -106,21 +101,25 @@ interface FinisherChecks {
 
 function openWatch(
   world: AheadPorts,
-  work: AheadWork,
+  slots: AheadSlots,
   context: RunContext,
   over: AbortSignal,
   baseRun: ArtifactRef,
 ): FinisherWatch {
   const { run, signal } = context;
+  const stop = new AbortController();
+  const within = { run, signal: AbortSignal.any([signal, stop.signal]) };
   /** By the aliases of what is examined together. */
   const begun = new Map<string, AheadExamination>();
   const examined = new Map<Alias, FinishedCandidate>();
+  /** Results that are not kept for the run, by their keys. */
+  const notKept = new Map<string, NotKept>();
   let checks: Promise<FinisherChecks> | null = null;
   let suiteMs = 0;
   let mayStop = taskOf(run).settings.adaptive.stopEarly;
 
   function openChecks(): Promise<FinisherChecks> {
-    const opening = checks ?? openFinisherChecks(world, context, baseRun);
+    const opening = checks ?? openFinisherChecks(world, within, baseRun);
     checks = opening;
     opening.catch(() => {
       checks = null;
@@ -128,63 +127,78 @@ function openWatch(
     return opening;
   }
 
-  async function examineThem(one: AheadExamination, candidates: readonly Candidate[]): Promise<void> {
+  /** `isNeeded`: early stopping decides by it, so it is examined with probes, and by packages, too. */
+  async function examineThem(
+    one: AheadExamination,
+    candidates: readonly Candidate[],
+    isNeeded: boolean,
+  ): Promise<void> {
     try {
       const { runner, onBase } = await openChecks();
       suiteMs = onBase.ms;
-      const built = work.treesOf(run.id);
-      const { evidence } = await gatherEvidence(watched(runner, one, over), candidates, onBase, {
-        built,
-        ahead: true,
+      // Which packages are tested depends on all candidates.
+      if (onBase.packages && !isNeeded) return;
+      const { evidence } = await gatherEvidence(watched(runner, one), candidates, onBase, {
+        ahead: { probes: isNeeded },
       });
-      const families = new Map(
-        candidates.map(({ alias, contestant }) => [alias, familyOf(contestant.model)]),
-      );
-      for (const own of evidence)
-        examined.set(own.alias, { evidence: own, family: families.get(own.alias) ?? '' });
+      const [candidate] = candidates;
+      const [own] = evidence;
+      if (candidate && own && !one.isTogether)
+        examined.set(own.alias, { evidence: own, family: familyOf(candidate.contestant.model) });
     } catch (thrown) {
-      if (!over.aborted && !signal.aborted)
-        world.log.warn(
-          { candidates: aliasesOf(candidates), err: thrown },
-          'candidates were not examined ahead',
-        );
+      if (over.aborted || signal.aborted) return;
+      one.retryAt = world.clock.elapsed() + RETRY_MS;
+      const which = { candidates: aliasesOf(candidates), err: thrown };
+      world.log.warn(which, 'candidates were not examined ahead');
     } finally {
       one.isOver = true;
-      work.free();
     }
   }
 
-  function begin(candidates: readonly Candidate[]): void {
+  function begin(candidates: readonly Candidate[], isNeeded = false): void {
     const key = aliasesOf(candidates);
-    if (begun.has(key) || over.aborted || !work.take()) return;
+    const { retryAt = 0 } = begun.get(key) ?? {};
+    if (over.aborted || retryAt === null || retryAt > world.clock.elapsed()) return;
+    const hasSlot = slots.take();
+    if (!hasSlot && !isNeeded) return;
     const one: AheadExamination = {
       abort: new AbortController(),
       running: new Set(),
       isTogether: candidates.length > 1,
       isOver: false,
+      retryAt: null,
       done: Promise.resolve(),
     };
     begun.set(key, one);
-    one.done = examineThem(one, candidates);
+    one.done = examineThem(one, candidates, isNeeded).finally(() => {
+      if (hasSlot) slots.free();
+    });
   }
 
-  /** Together only after each of them by itself, and one group at a time: they use the same areas. */
-  function beginWith(finished: readonly Candidate[]): void {
-    for (const candidate of finished) begin([candidate]);
+  /** Together only after each of them by itself, and one group at a time, because the next one contains it. */
+  function beginWith(candidates: readonly Candidate[]): void {
+    const finished = candidates.filter(({ state }) => state === 'coded');
+    const isNeeded = mayStop && candidates.length >= MIN_STOPPED_EARLY;
+    for (const candidate of finished) begin([candidate], isNeeded);
     const alone = finished.filter(({ alias }) => examined.has(alias));
     const isBusy = [...begun.values()].some(({ isTogether, isOver }) => isTogether && !isOver);
-    if (alone.length > 1 && !isBusy) begin(alone);
+    if (alone.length > 1 && !isBusy && candidates.some(isCoding)) begin(alone);
   }
 
-  const watched = (runner: CheckRunner, one: AheadExamination, ended: AbortSignal): CheckRunner => ({
-    ...runner,
-    signal: AbortSignal.any([signal, one.abort.signal]),
+  const watched = (runner: CheckRunner, one: AheadExamination): CheckRunner => ({
+    ...withOwnAreas(runner, world.random.nonce()),
+    signal: AbortSignal.any([runner.signal, one.abort.signal]),
     async remember(key, compute) {
-      throwIfCancelled(ended);
+      throwIfCancelled(over);
+      const before = notKept.get(key);
+      if (before) throw before;
       const running = { since: world.clock.elapsed() };
       one.running.add(running);
       try {
         return await runner.remember(key, compute);
+      } catch (thrown) {
+        if (thrown instanceof NotKept) notKept.set(key, thrown);
+        throw thrown;
       } finally {
         one.running.delete(running);
       }
@@ -194,7 +208,7 @@ function openWatch(
   return {
     async look() {
       const candidates = await world.store.candidates(run.id);
-      beginWith(candidates.filter(({ state }) => state === 'coded'));
+      beginWith(candidates);
       if (!mayStop || candidates.length < MIN_STOPPED_EARLY || !candidates.some(isCoding)) return;
       const agreed = decideEarlyStop([...examined.values()], await earlyFieldOf(world, candidates));
       if (agreed.kind !== 'stop') return;
@@ -202,10 +216,18 @@ function openWatch(
       await requestStop(world.store, run.id, agreed.because);
     },
     async end() {
+      const waitMs = over.aborted ? suiteMs / 2 : 0;
       const lately = world.clock.elapsed() - suiteMs / 2;
       for (const { running, abort } of begun.values())
         if (!over.aborted || [...running].every(({ since }) => since > lately)) abort.abort();
+      const ended = new AbortController();
+      const waited = world.clock.sleep(waitMs, AbortSignal.any([signal, ended.signal]));
+      const stopped = waited.then(() => {
+        if (!ended.signal.aborted) stop.abort();
+      });
       await Promise.all([...begun.values()].map(({ done }) => done));
+      ended.abort();
+      await stopped;
     },
   };
 }
@@ -218,6 +240,14 @@ const aliasesOf = (candidates: readonly Candidate[]): string =>
 
 const isCoding = ({ state }: Candidate): boolean => state === 'queued' || state === 'coding';
 
+/** The same runner with areas that no other examination opens: two may do the same work at the same time. */
+function withOwnAreas(runner: CheckRunner, nonce: string): CheckRunner {
+  const { workspaces } = runner.world;
+  const open: typeof workspaces.open = (base, id) =>
+    workspaces.open(base, `${id}-ahead-${nonce.slice(0, 8)}`);
+  return { ...runner, world: { ...runner.world, workspaces: { ...workspaces, open } } };
+}
+
 async function openFinisherChecks(
   world: CheckRunnerPorts,
   context: RunContext,
@@ -225,7 +255,15 @@ async function openFinisherChecks(
 ): Promise<FinisherChecks> {
   // One command at a time for each candidate: coders are at work on the same processors.
   const runner = await openCheckRunner({ ...world, parallelChecks: 1 }, context);
-  return { runner, onBase: await readBaseRun(runner, baseRun) };
+  const onBase = await readBaseRun(runner, baseRun);
+  return { runner: { ...runner, keeps: (run) => run !== null && failsNoMore(run, onBase) }, onBase };
+}
+
+/** Whether every failure is one of the base. Another one may come from coders' load on the machine. */
+function failsNoMore(run: TestRun, onBase: TestRun): boolean {
+  const failed = Object.keys(run.tests).filter((id) => outcomeIn(run, id) === 'failed');
+  const isExplained = run.exitCode === 0 || (failed.length > 0 && onBase.exitCode !== 0);
+  return run.stopped === null && isExplained && failed.every((id) => outcomeIn(onBase, id) === 'failed');
 }
 
 async function earlyFieldOf(

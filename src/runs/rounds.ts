@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Fault } from '../core/model/index.ts';
 import type { FlowContext } from '../ports/index.ts';
 import { priorityIn, repositoryKeyOf } from './context.ts';
-import { type BuiltTrees, type ExaminePorts, examine } from './examine/index.ts';
+import { type ExaminePorts, examine } from './examine/index.ts';
 import {
   type StagePorts,
   type StageResult,
@@ -22,19 +22,15 @@ export const ExaminationInput = z.strictObject({
 });
 export type ExaminationInput = z.infer<typeof ExaminationInput>;
 
-/**
- * Executes the examination's own flow, on any machine; returns its milliseconds as well. `built`: trees of the run that
- * this process has built already.
- */
+/** Executes the examination's own flow, on any machine; returns its milliseconds as well. */
 export async function examineHere(
   world: ExaminePorts & StagePorts,
   flow: FlowContext,
   { runId, baseRun, leftMs }: ExaminationInput,
-  built?: BuiltTrees,
 ): Promise<Timed<StageResult<'examined'>>> {
   const time = workTimeOf(leftMs);
   const stage = stagesOf(world, flow, runId, time);
-  const examined = await stage('examine', (context) => examine(world, context, baseRun, built));
+  const examined = await stage('examine', (context) => examine(world, context, baseRun));
   return { ...examined, elapsed: leftMs - time.left() };
 }
 

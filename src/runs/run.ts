@@ -1,6 +1,6 @@
 import type { FlowContext, Flows } from '../ports/index.ts';
 import { type AdmitPorts, admit, enqueue, permit, RunRequest } from './admit/index.ts';
-import { type AheadWork, examineAhead, openAheadWork } from './ahead.ts';
+import { type AheadSlots, examineAhead, openAheadSlots } from './ahead.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import type { World } from './context.ts';
@@ -43,7 +43,7 @@ async function runTask(
   world: World,
   flow: FlowContext,
   request: RunRequest,
-  aheadWork: AheadWork,
+  aheadSlots: AheadSlots,
 ): Promise<RunEnd> {
   const { runId } = request;
   const time = workTimeOf(maxWorkMs(world));
@@ -63,7 +63,7 @@ async function runTask(
   if (agreed.value === 'stopped') return 'stopped';
 
   // Finished candidates are examined while others are still coded.
-  const ahead = examineAhead(world, aheadWork, base.value);
+  const ahead = examineAhead(world, aheadSlots, base.value);
   const coded = await code(world, flow, { ...request, time }, stage, ahead);
   if (coded.kind === 'fault') return conclude(world, flow, runId, coded.fault);
 
@@ -89,17 +89,12 @@ async function runTask(
 
 /** The flows of the durable engine: a run, one candidate of it, and the examination of all of them. */
 export function flows(world: World): Flows {
-  const ahead = openAheadWork(world.examinations);
+  const ahead = openAheadSlots(world.examinations);
   return instrumentFlows(world, {
     async run(flow, input) {
-      const request = RunRequest.parse(input);
-      return runTask(world, flow, request, ahead).finally(() => ahead.forget(request.runId));
+      return runTask(world, flow, RunRequest.parse(input), ahead);
     },
     candidate: (flow, input) => codeOne(world, flow, CandidateInput.parse(input)),
-    examination(flow, input) {
-      const examination = ExaminationInput.parse(input);
-      const { runId } = examination;
-      return examineHere(world, flow, examination, ahead.treesOf(runId)).finally(() => ahead.forget(runId));
-    },
+    examination: (flow, input) => examineHere(world, flow, ExaminationInput.parse(input)),
   });
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { BaseCheckout, ProvidedTools } from '../../src/ports/index.ts';
 import { withTools } from '../../src/runs/base/index.ts';
-import type { CheckRunner } from '../../src/runs/examine/areas.ts';
+import { type CheckRunner, rememberIf, rememberInMemory } from '../../src/runs/examine/areas.ts';
 import { runOn, type Tree } from '../../src/runs/examine/trees.ts';
 import { partial } from '../world/partial.ts';
 
@@ -29,7 +29,7 @@ async function keyOn(base: BaseCheckout): Promise<string> {
         return { kind: 'refused', why: '' } as T;
       },
     },
-    ['binds', 'surroundings', 'codeRan', 'locksAssertions'],
+    ['binds', 'surroundings', 'codeRan', 'keeps', 'locksAssertions'],
   );
   await runOn(
     runner,
@@ -52,4 +52,21 @@ test('a test run is remembered for the tools that it ran with, whoever has them'
   const keys = await Promise.all(bases.map(keyOn));
   expect(new Set(keys).size).toBe(bases.length);
   expect(await keyOn(withTools(BASE, provided('22.1.0')))).toBe(keys[1]);
+});
+
+test('a result that is not to be kept is returned, and computed again', async () => {
+  let computed = 0;
+  const remember = rememberInMemory();
+  const ask = (keeps: boolean) =>
+    rememberIf(
+      remember,
+      'key',
+      async () => {
+        computed += 1;
+        return computed;
+      },
+      () => keeps,
+    );
+  expect(await Promise.all([ask(false), ask(false)])).toEqual([1, 1]);
+  expect([await ask(true), await ask(true)]).toEqual([2, 2]);
 });

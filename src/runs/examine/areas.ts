@@ -1,3 +1,4 @@
+import type { TestRun } from '../../core/evidence/index.ts';
 import { asFault, Fault, type FaultCode, type Surroundings, type Task } from '../../core/model/index.ts';
 import type { ReportPlan, ServicePlan, TypeCheck, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
@@ -35,6 +36,11 @@ export interface CheckRunner {
   readonly notes: readonly string[];
   /** Reuses results for identical trees. */
   readonly remember: Remember;
+  /**
+   * Whether a result may be remembered: a run of tests, or null for a build or type check that was stopped or failed.
+   * Absent: all may.
+   */
+  readonly keeps?: (run: TestRun | null) => boolean;
   /** The task's text, if known: names in it are not a candidate's private ones. */
   readonly asked?: string;
   /** Base test files that must change according to the brief; absent if there is no brief. */
@@ -176,6 +182,36 @@ export async function inArea<T>(
  * not cached.
  */
 export type Remember = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+
+/** A result that is not cached. `rememberIf` catches it. */
+export class NotKept extends Error {
+  readonly result: unknown;
+
+  constructor(result: unknown) {
+    super('This result is not kept.');
+    this.result = result;
+  }
+}
+
+/** As `remember`, but what `keeps` refuses is returned without being cached. */
+export async function rememberIf<T>(
+  remember: Remember,
+  key: string,
+  work: () => Promise<T>,
+  keeps: (result: T) => boolean,
+): Promise<T> {
+  try {
+    return await remember(key, async () => {
+      const result = await work();
+      if (!keeps(result)) throw new NotKept(result);
+      return result;
+    });
+  } catch (thrown) {
+    // The same key gives the same type.
+    if (thrown instanceof NotKept) return thrown.result as T;
+    throw thrown;
+  }
+}
 
 /** Caches in memory for its own lifetime, on top of the longer-lived cache `beyond`. */
 export function rememberInMemory(beyond: Remember = (_, work) => work()): Remember {

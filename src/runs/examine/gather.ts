@@ -37,7 +37,7 @@ import type { ProbeResults } from './probe-comparison.ts';
 import { openElsewhere, testElsewhere } from './steadiness.ts';
 import { judgeTests } from './test-tasks.ts';
 import { openExaminationTime } from './time.ts';
-import { type BuiltTrees, openTrees } from './trees.ts';
+import { openTrees } from './trees.ts';
 import { addWrittenTests, type TestWriting } from './written-tests.ts';
 
 interface GatherOptions {
@@ -49,10 +49,8 @@ interface GatherOptions {
   readonly leftMs?: number;
   /** Called as each part of the work begins or proceeds. */
   readonly onStep?: (step: ExaminationStep) => void;
-  /** Trees that an examination ahead of this one has built. */
-  readonly built?: BuiltTrees;
-  /** Others are still coded: built trees are left for the examination of all, and what needs all patches is left to it. */
-  readonly ahead?: boolean;
+  /** Others are still coded: parts that need all patches are left to the examination of all; probes if not asked for. */
+  readonly ahead?: { readonly probes: boolean };
 }
 
 export interface Gathered {
@@ -71,19 +69,16 @@ export async function gatherEvidence(
   runner: CheckRunner,
   entries: readonly CandidateEntry[],
   baseRun: TestRun,
-  { begins, writing, leftMs, onStep, built, ahead = false }: GatherOptions = {},
+  { begins, writing, leftMs, onStep, ahead }: GatherOptions = {},
 ): Promise<Gathered> {
-  const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, leftMs);
-  const time = await openExaminationTime(runner, entries, onBase, { leftMs, onStep });
+  const limits = { leftMs, ahead: ahead !== undefined };
+  const isProbed = ahead?.probes ?? true;
+  const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, limits);
+  const time = await openExaminationTime(runner, entries, onBase, { ...limits, onStep });
   const task = await kindOfTask(runner, entries);
   const { kind } = task;
-  const whole: ExaminationTools = {
-    kind,
-    runner: asOnBase(runner, onBase),
-    trees: openTrees(runner, built),
-    onBase,
-    time,
-  };
+  const trees = openTrees(runner);
+  const whole: ExaminationTools = { kind, runner: asOnBase(runner, onBase), trees, onBase, time };
   // A linter is run on each candidate's own tree, but not with other candidates' tests.
   const tools: ExaminationTools = {
     ...whole,
@@ -94,9 +89,9 @@ export async function gatherEvidence(
     const once = await examineAll(whole, entries, begins);
     const elsewhere = await openElsewhere(whole, once);
     const tested = await testElsewhere(whole, once, elsewhere);
-    const written = kind === 'tests' && !ahead ? await judgeTests(tools, tested) : null;
+    const written = kind === 'tests' && isProbed ? await judgeTests(tools, tested) : null;
     const { examined, results: probed } =
-      written || ahead
+      written || !isProbed
         ? { examined: written?.examined ?? tested, results: null }
         : await probeCandidates(tools, tested, elsewhere);
     // Tests alone change no behaviour, and tests that differ are no disagreement.
@@ -104,16 +99,16 @@ export async function gatherEvidence(
     const crossed = written
       ? { tests: new Map(), results: [] }
       : await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
-    const mutants = written?.mutants ?? new Map();
-    const known = { ...task, mutants, crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
+    const found = { mutants: written?.mutants ?? new Map(), crossed, probed, agreeing };
+    const known = { ...task, ...found, message: firstLine(runner.asked ?? '') };
     const evidence = settledByOthers(withoutContestedTests(examined.map((one) => evidenceOf(one, known))));
     const mayWrite = kind === 'code' || kind === 'configuration';
     const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
     const all = confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut)));
-    const results = resultsOf(tools.onBase, examined, { crossed, probed });
+    const results = resultsOf(tools.onBase, examined, known);
     return { evidence: all, results, ...(added ? { independentTests: added.report } : {}) };
   } finally {
-    if (!ahead) await tools.trees.close();
+    await tools.trees.close();
   }
 }
 

@@ -27,16 +27,14 @@ import { areaId, build, type CheckRunnerPorts, openCheckRunner, withTopLayer } f
 import { type Gathered, gatherEvidence } from './gather.ts';
 import { runTests } from './run-tests.ts';
 import { onUsableServices } from './services.ts';
-import type { BuiltTrees } from './trees.ts';
 import { withTypeChecks } from './types.ts';
 import type { TestWriting } from './written-tests.ts';
 
-export type { CheckPorts, CheckRunner } from './areas.ts';
+export { type CheckPorts, type CheckRunner, NotKept } from './areas.ts';
 export type { CandidateEntry } from './candidate.ts';
 export { tamperingIn, testChange, testsDeclaredIn } from './change.ts';
 export { type CheckRunnerPorts, checkRunnerOn, egressOf, openCheckRunner } from './execute.ts';
 export { collectText, gatherEvidence } from './gather.ts';
-export { type BuiltTrees, noBuiltTrees } from './trees.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';
 
 export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announcer' | 'log'>;
@@ -47,15 +45,11 @@ export async function readBaseRun(runner: CheckRunner, stored: ArtifactRef): Pro
   return text === null ? testBase(runner) : (JSON.parse(text) as TestRun);
 }
 
-/**
- * Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. `built`:
- * trees that were built in this process while others were coded.
- */
+/** Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. */
 export async function examine(
   world: ExaminePorts,
   context: RunContext,
   baseRun: ArtifactRef,
-  built?: BuiltTrees,
 ): Promise<'examined'> {
   const { run } = context;
   const runId = run.id;
@@ -65,7 +59,7 @@ export async function examine(
   const candidates = await world.store.candidates(runId);
   if (!run.evidence || candidates.some(({ alias }) => !known.has(alias))) {
     const { result, checks } = await recordActivity(world, run, (onStep) =>
-      gatherForRun(world, context, candidates, { baseRun, onStep, built }),
+      gatherForRun(world, context, candidates, { baseRun, onStep }),
     );
     const { results, ...gathered } = result;
     const testResults = {
@@ -87,11 +81,9 @@ async function gatherForRun(
   {
     baseRun,
     onStep,
-    built,
   }: {
     readonly baseRun: ArtifactRef;
     readonly onStep: (step: BaseStep | ExaminationStep) => void;
-    readonly built: BuiltTrees | undefined;
   },
 ): Promise<Gathered> {
   const runner = await openCheckRunner(world, context, onStep);
@@ -109,7 +101,6 @@ async function gatherForRun(
       begins,
       onStep,
       ...(writing ? { writing } : {}),
-      ...(built ? { built } : {}),
       ...(context.leftMs === undefined ? {} : { leftMs: context.leftMs }),
     });
   } finally {

@@ -33,7 +33,7 @@ export async function scopeToPackages(
   runner: CheckRunner,
   entries: readonly CandidateEntry[],
   onBase: TestRun,
-  leftMs?: number,
+  { leftMs, ahead = false }: { readonly leftMs?: number | undefined; readonly ahead?: boolean } = {},
 ): Promise<PackageScope> {
   const plan = planUsedOnBase(runner, onBase);
   const packages = [...new Set(plan.commands.flatMap((command) => command.package ?? []))];
@@ -47,7 +47,12 @@ export async function scopeToPackages(
   const known = await withMissing(runner, entries, onBase, affected);
   const { examine } = runner.task.settings.timeout;
   const parallel = Math.max(1, runner.world.parallelChecks);
-  const key = JSON.stringify(['examination-packages', patched.length, [...changed].sort(), packages]);
+  const key = JSON.stringify([
+    `${ahead ? 'ahead' : 'examination'}-packages`,
+    patched.length,
+    [...changed].sort(),
+    packages,
+  ]);
   const leftOut = await runner.remember(key, async () =>
     packagesLeftOut({
       packages,

@@ -47,19 +47,21 @@ interface TimeOptions {
   readonly leftMs?: number | undefined;
   /** Called as each part of the work begins or proceeds. */
   readonly onStep?: ((step: ExaminationStep) => void) | undefined;
+  /** An examination ahead has a time of its own: that of the same candidates afterwards is another one. */
+  readonly ahead?: boolean;
 }
 
 export async function openExaminationTime(
   runner: CheckRunner,
   entries: readonly Entry[],
   onBase: TestRun,
-  { leftMs, onStep }: TimeOptions = {},
+  { leftMs, onStep, ahead = false }: TimeOptions = {},
 ): Promise<ExaminationTime> {
   const { world, task } = runner;
   const { examine } = task.settings.timeout;
   const round = roundOf(entries);
   const remembered = <T>(name: readonly string[], work: () => Promise<T>): Promise<T> =>
-    runner.remember(JSON.stringify(['examination-time', round, ...name]), work);
+    runner.remember(JSON.stringify([ahead ? 'ahead-time' : 'examination-time', round, ...name]), work);
   const budgetMs = await remembered(['budget'], async () =>
     examinationBudget({
       settingMs: examine === undefined ? undefined : examine * 1000,

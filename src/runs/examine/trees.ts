@@ -2,7 +2,14 @@ import type { GateReport, TestRun } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { type BuiltArea, type CheckArea, type CheckRunner, inArea, inRetriedArea } from './areas.ts';
+import {
+  type BuiltArea,
+  type CheckArea,
+  type CheckRunner,
+  inArea,
+  inRetriedArea,
+  rememberIf,
+} from './areas.ts';
 import { isSetUpAnew, setUpCandidate } from './candidate-setup.ts';
 import { applyPatch, areaId, type BuildFailure, build, withoutPackages, withTopLayer } from './execute.ts';
 import { runTests } from './run-tests.ts';
@@ -18,14 +25,6 @@ export interface Tree {
   /** Results of the gates `collected`, `parses` and `builds`, as far as evaluated. */
   readonly gates: readonly GateReport[];
 }
-
-/** Built trees of a run in this process, which several examinations may share. */
-export interface BuiltTrees {
-  readonly grown: Map<string, Promise<Tree>>;
-  readonly areas: Map<string, WorkArea>;
-}
-
-export const noBuiltTrees = (): BuiltTrees => ({ grown: new Map(), areas: new Map() });
 
 export interface Trees {
   /**
@@ -45,8 +44,9 @@ export interface Trees {
 
 const treeKey = (patch: string, ownPackages = false): string => JSON.stringify([patch, ownPackages]);
 
-/** `built`: what was built already, and where more is added. */
-export function openTrees(runner: CheckRunner, { grown, areas }: BuiltTrees = noBuiltTrees()): Trees {
+export function openTrees(runner: CheckRunner): Trees {
+  const grown = new Map<string, Promise<Tree>>();
+  const areas = new Map<string, WorkArea>();
   const grow = async (
     name: string,
     patch: string,
@@ -73,10 +73,6 @@ export function openTrees(runner: CheckRunner, { grown, areas }: BuiltTrees = no
       if (known) return known;
       const tree = grow(name, patch, { production, ownPackages });
       grown.set(key, tree);
-      // Another examination may succeed.
-      tree.catch(() => {
-        if (grown.get(key) === tree) grown.delete(key);
-      });
       return tree;
     },
     async remove({ patch, built }) {
@@ -89,8 +85,6 @@ export function openTrees(runner: CheckRunner, { grown, areas }: BuiltTrees = no
     async close() {
       await Promise.allSettled(grown.values());
       for (const area of areas.values()) await runner.world.workspaces.remove(area);
-      grown.clear();
-      areas.clear();
     },
   };
 }
@@ -171,15 +165,20 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
   const on = withTopLayer(runner, tree.built);
-  return runner.remember(key, () =>
-    inArea(on, id, async (area): Promise<WithTests> => {
-      const why = await applyPatch(on, area, tests);
-      if (why) return { kind: 'refused', why };
-      // In compiled languages tests are part of the build output, so rebuild with them.
-      const broken = tests === '' ? null : await build(runner, area);
-      if (broken) return { kind: 'unbuilt', broken };
-      return { kind: 'ran', run: await runTests(limited, area, { commands }) };
-    }),
+  const { keeps = () => true } = runner;
+  return rememberIf(
+    runner.remember,
+    key,
+    () =>
+      inArea(on, id, async (area): Promise<WithTests> => {
+        const why = await applyPatch(on, area, tests);
+        if (why) return { kind: 'refused', why };
+        // In compiled languages tests are part of the build output, so rebuild with them.
+        const broken = tests === '' ? null : await build(runner, area);
+        if (broken) return { kind: 'unbuilt', broken };
+        return { kind: 'ran', run: await runTests(limited, area, { commands }) };
+      }),
+    (result) => result.kind === 'refused' || keeps(result.kind === 'ran' ? result.run : null),
   );
 }
 

@@ -13,7 +13,7 @@ import { failureLines } from '../../core/reports/index.ts';
 import { definesCommands, type TypeCheck, withBaseScripts } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { checkLimits, readTextAt } from '../context.ts';
-import { type CheckRunner, inArea } from './areas.ts';
+import { type CheckRunner, inArea, rememberIf } from './areas.ts';
 import { applyPatch, egressOf, runCommand, runOnce, withTopLayer, writeFiles } from './execute.ts';
 import { fail, pass, type Tree } from './trees.ts';
 
@@ -75,6 +75,9 @@ export interface CheckedTypes {
 /** Why they were not run, or their results. */
 type OwnTypeChecks = { readonly why: string } | { readonly runs: readonly TypeCheckRun[] };
 
+/** Neither a limit nor a crash ended it. */
+const isCertain = ({ stopped, errors }: TypeCheckRun): boolean => stopped === null && errors === undefined;
+
 /** Restores the commands of the base that a type check may start. Returns null on success, else the reason. */
 async function restoreCommands(runner: CheckRunner, area: WorkArea, patch: Patch): Promise<string | null> {
   const { world, source, task } = runner;
@@ -119,15 +122,20 @@ export async function checkTypes(
     ...(tree.built.ownPackages ? [['set up anew', task.settings.checks.setup]] : []),
   ]);
   const on = withTopLayer(runner, tree.built);
-  const own = await runner.remember(key, () =>
-    inArea(on, id, async (area): Promise<OwnTypeChecks> => {
-      if ((await applyPatch(on, area, tests)) !== null) return { why: 'its test files do not apply' };
-      const why = await restoreCommands(on, area, patch);
-      if (why !== null) return { why: `the commands of the base commit cannot be restored: ${why}` };
-      const runs: TypeCheckRun[] = [];
-      for (const check of checks) runs.push(await runTypeCheck(runner, area, check));
-      return { runs };
-    }),
+  const { keeps = () => true } = runner;
+  const own = await rememberIf(
+    runner.remember,
+    key,
+    () =>
+      inArea(on, id, async (area): Promise<OwnTypeChecks> => {
+        if ((await applyPatch(on, area, tests)) !== null) return { why: 'its test files do not apply' };
+        const why = await restoreCommands(on, area, patch);
+        if (why !== null) return { why: `the commands of the base commit cannot be restored: ${why}` };
+        const runs: TypeCheckRun[] = [];
+        for (const check of checks) runs.push(await runTypeCheck(runner, area, check));
+        return { runs };
+      }),
+    (result) => ('runs' in result && result.runs.every(isCertain)) || keeps(null),
   );
   if ('why' in own) return { gate: fail('types', `not checked: ${own.why}`) };
   const { files } = patch;
