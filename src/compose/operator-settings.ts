@@ -26,7 +26,7 @@ export interface OperatorSettings {
 }
 
 /** Variables that contain a path. A relative one is relative to the file that sets it, or to the current folder. */
-const PATHS = ['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH'] as const;
+const PATHS = ['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH', 'TRACE_FOLDER'] as const;
 
 /**
  * Reads the operator's settings from the environment and from one settings file; the environment takes precedence.

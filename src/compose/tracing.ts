@@ -29,7 +29,9 @@ async function openTracers(
 ): Promise<Tracer | null> {
   const { executor: instance, traceFile } = needs;
   if (!traces && traceFolder === undefined && traceFile === undefined) return null;
-  const { openTraceFiles, openTracer } = await import('../adapters/traces/index.ts');
+  const { openTraceFiles, openTracer, prepareTraceFile } = await import('../adapters/traces/index.ts');
+  // Before anything is paid: whoever names a file wants it. A folder of the operator stops no run.
+  if (traceFile !== undefined) await prepareTraceFile(traceFile);
   const fileOf = (run: string): string => traceFile ?? join(traceFolder ?? '', `${run}.json`);
   const onFailure = (thrown: unknown) => log.warn({ err: thrown }, 'A trace could not be written.');
   const tracers = [

@@ -135,12 +135,16 @@ describe('operator settings', () => {
 
 describe('relative paths', () => {
   test('in a file are relative to its folder', async () => {
-    await write(data, 'RUNOFF_AGENTS=agents\nRUNOFF_PROMPTS=../prompts\nPRIVATE_KEY_PATH=app.pem\n');
+    await write(
+      data,
+      'RUNOFF_AGENTS=agents\nRUNOFF_PROMPTS=../prompts\nPRIVATE_KEY_PATH=app.pem\nTRACE_FOLDER=traces\n',
+    );
     await write(data, '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n', 'app.pem');
     await write(clone, 'not this one', 'app.pem');
     const { operator } = await read({ APP_ID: '7', WEBHOOK_SECRET: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' });
     expect(operator.agentsFolder).toBe(join(data, 'agents'));
     expect(operator.prompts).toBe(join(home, 'prompts'));
+    expect(operator.traceFolder).toBe(join(data, 'traces'));
     expect(operator.app?.privateKey).toContain('MIIE');
   });
 
@@ -158,7 +162,7 @@ describe('relative paths', () => {
     expect(operator).toMatchObject({ data: join(home, 'state'), agentsFolder: join(home, 'agents') });
   });
 
-  test.each(['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH'])(
+  test.each(['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH', 'TRACE_FOLDER'])(
     "of %s in the environment are rejected if they lead into another project's work tree",
     async (name) => {
       await expect(read({ [name]: '.state' })).rejects.toMatchObject({

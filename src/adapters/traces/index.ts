@@ -1,2 +1,2 @@
 export { openTracer } from './collector.ts';
-export { openTraceFiles } from './trace-files.ts';
+export { openTraceFiles, prepareTraceFile } from './trace-files.ts';

@@ -1,17 +1,29 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { appendFile, mkdir, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { RunId } from '../../core/model/index.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Fault, type RunId } from '../../core/model/index.ts';
+import { fnv1a } from '../../core/settings/index.ts';
 import type { SpanAbout, Tracer } from '../../ports/index.ts';
 
 export interface TraceFilesOptions {
-  /** The file of a run; its folder is created. Several processes may write the same file. */
+  /** The file of a run; its folder is created. Several processes may write the same file. Other files are left alone. */
   readonly fileOf: (run: RunId) => string;
   /** Which process this is. */
   readonly instance: string;
   /** Called once if a file cannot be written. */
   readonly onFailure: (thrown: unknown) => void;
+  /** Time limit of the last writes in milliseconds. Default 3000. */
+  readonly closeMs?: number;
 }
+
+/** Our default: a disk that hangs must not delay shutdown. */
+const CLOSE_MS = 3000;
+/** Runs whose rows are known; our default. Whoever is forgotten gets new rows in the same file. */
+const MAX_RUNS = 100;
+/** Time in which another process writes the first line of a file that it has created, in milliseconds; our default. */
+const FIRST_LINE_MS = 200;
 
 /** A row of the picture. Spans of one row never overlap, except where one contains the other. */
 interface Row {
@@ -35,10 +47,50 @@ interface TraceFile {
   readonly rows: Row[];
   waiting: string[];
   writing: Promise<void> | null;
+  /** It cannot be created, or what is there is no trace: nothing is added to it. */
+  isForeign: boolean;
+  /** Its run has ended. */
+  isOver: boolean;
 }
 
 /** Milliseconds since 1970 UTC, with fractions. */
 const now = (): number => performance.timeOrigin + performance.now();
+
+/** Never through a symbolic link, which may lead to anybody's file; a pipe is opened without waiting for its reader. */
+const EXISTING = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Creates a trace file, readable for this user alone, with its folder; leaves one that is there. Faults:
+ * OUTPUT_UNWRITABLE if it cannot be written, or is something else than a trace.
+ */
+export async function prepareTraceFile(path: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    if (!(await isCreated(path))) await checkTraceFile(path);
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new Fault('OUTPUT_UNWRITABLE', `A trace cannot be written to ${path}: ${why}.`, { cause: thrown });
+  }
+}
+
+async function isCreated(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, '[\n', { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw thrown;
+  }
+}
+
+async function checkTraceFile(path: string): Promise<void> {
+  await using file = await open(path, EXISTING);
+  if (!(await file.stat()).isFile()) throw new Error('it is not a regular file');
+  const begins = async () => (await file.read({ buffer: Buffer.alloc(1), position: 0 })).buffer.toString();
+  if ((await file.stat()).size === 0) await sleep(FIRST_LINE_MS);
+  if ((await file.stat()).size === 0) await file.appendFile('[\n');
+  if ((await begins()) !== '[') throw new Error('the file exists and is not a trace');
+}
 
 /**
  * Writes the spans of each run to a file in Chrome's trace format, which chrome://tracing and ui.perfetto.dev show as a
@@ -46,57 +98,77 @@ const now = (): number => performance.timeOrigin + performance.now();
  * are stages, candidates, model calls and writes to GitHub; concurrent commands of one have further rows. Spans that
  * cannot be written are dropped.
  */
-export function openTraceFiles({ fileOf, instance, onFailure }: TraceFilesOptions): Tracer {
+export function openTraceFiles({
+  fileOf,
+  instance,
+  onFailure,
+  closeMs = CLOSE_MS,
+}: TraceFilesOptions): Tracer {
   const files = new Map<RunId, TraceFile>();
   const active = new AsyncLocalStorage<OpenSpan>();
+  // Ids of processes recur: in containers most are 1.
+  const pid = fnv1a([instance, process.pid, performance.timeOrigin].join('\n')) >>> 1;
+  let rowCount = 0;
   let failed = false;
+
+  function report(thrown: unknown): void {
+    if (!failed) onFailure(thrown);
+    failed = true;
+  }
 
   async function flush(run: RunId, file: TraceFile): Promise<void> {
     while (file.waiting.length > 0) {
       const lines = file.waiting.join('');
       file.waiting = [];
-      try {
-        await appendFile(fileOf(run), lines);
-      } catch (thrown) {
-        if (!failed) onFailure(thrown);
-        failed = true;
-      }
+      if (file.isForeign) continue;
+      await appendFile(fileOf(run), lines, { flag: EXISTING }).catch(report);
     }
     file.writing = null;
+    if (file.isOver) files.delete(run);
   }
 
-  async function begin(run: RunId): Promise<void> {
-    const path = fileOf(run);
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, '[\n', { flag: 'wx' });
+  async function begin(run: RunId, file: TraceFile): Promise<void> {
+    try {
+      await prepareTraceFile(fileOf(run));
+    } catch (thrown) {
+      file.isForeign = true;
+      report(thrown);
+    }
+    await flush(run, file);
+  }
+
+  /** A worker is not told when a run has ended. */
+  function forgetIdle(): void {
+    for (const [run, { rows, writing }] of files)
+      if (files.size >= MAX_RUNS && writing === null && rows.every(({ busy }) => !busy)) files.delete(run);
   }
 
   function write(run: RunId, event: object): void {
     const file = fileFor(run);
-    file.waiting.push(`${JSON.stringify({ ...event, pid: process.pid })},\n`);
+    file.waiting.push(`${JSON.stringify({ ...event, pid })},\n`);
     file.writing ??= flush(run, file);
   }
 
   function fileFor(run: RunId): TraceFile {
     const known = files.get(run);
     if (known) return known;
-    const file: TraceFile = { rows: [], waiting: [], writing: null };
+    forgetIdle();
+    const file: TraceFile = { rows: [], waiting: [], writing: null, isForeign: false, isOver: false };
     files.set(run, file);
-    // It may be there: of a process before this one, or of another one.
-    file.writing = begin(run)
-      .catch(() => undefined)
-      .then(() => flush(run, file));
+    file.writing = begin(run, file);
     write(run, { ph: 'M', name: 'process_name', tid: 0, args: { name: instance } });
     return file;
   }
 
   /** A row with this label that is free from `at` on. */
   function freeRow(run: RunId, label: string, at: number): Row {
-    const { rows } = fileFor(run);
-    const free = rows.find((row) => row.label === label && !row.busy && row.until <= at);
+    const file = fileFor(run);
+    const free = file.rows.find((row) => row.label === label && !row.busy && row.until <= at);
     if (free) return free;
-    const row: Row = { tid: rows.length + 1, label, busy: false, until: 0 };
-    rows.push(row);
+    // Counted over all runs, so that the rows of a run that was forgotten do not recur.
+    rowCount += 1;
+    const row: Row = { tid: rowCount, label, busy: false, until: 0 };
+    file.rows.push(row);
     write(run, { ph: 'M', name: 'thread_name', tid: row.tid, args: { name: label } });
     return row;
   }
@@ -144,9 +216,13 @@ export function openTraceFiles({ fileOf, instance, onFailure }: TraceFilesOption
       }
     },
     record,
-    recordRun: record,
+    recordRun(about, when) {
+      record(about, when);
+      fileFor(about.run).isOver = true;
+    },
     async close() {
-      await Promise.all([...files.values()].map(({ writing }) => writing));
+      const written = Promise.all([...files.values()].map(({ writing }) => writing));
+      await Promise.race([written, sleep(closeMs, undefined, { ref: false })]);
     },
   };
 }

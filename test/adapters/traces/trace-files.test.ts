@@ -1,13 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openTraceFiles } from '../../../src/adapters/traces/index.ts';
+import { openTraceFiles, prepareTraceFile } from '../../../src/adapters/traces/index.ts';
 import type { SpanAbout } from '../../../src/ports/index.ts';
 
 interface TraceEvent {
   readonly ph: 'X' | 'M';
+  readonly pid: number;
   readonly name: string;
   readonly tid: number;
   readonly ts: number;
@@ -120,7 +121,34 @@ describe('a trace file', () => {
       await tracer.within(stage(instance), () => turn());
       await tracer.close();
     }
-    expect(spans(await events()).map(({ name }) => name)).toEqual(['app', 'worker']);
+    const all = await events();
+    expect(spans(all).map(({ name }) => name)).toEqual(['app', 'worker']);
+    // Both are the same process here, as both are process 1 of their containers elsewhere.
+    expect(new Set(all.map(({ pid }) => pid)).size).toBe(2);
+  });
+
+  test('keeps its rows apart from those of a span that ends after its run', async () => {
+    const { open, events } = await traceFolder();
+    const tracer = open();
+    await tracer.within(stage('publish'), () => turn());
+    const about = { name: 'run', run: 'r1', attributes: { run: 'r1' } } as const;
+    tracer.recordRun(about, { startedAt: 0, endedAt: 9, failed: false });
+    await expect.poll(async () => spans(await events()).length).toBe(2);
+    await turn();
+    await tracer.within(stage('pick'), () => turn());
+    await tracer.close();
+    const all = await events();
+    expect(rowsOf(all).size).toBe(3);
+    expect(new Set(spans(all).map(({ tid }) => tid)).size).toBe(3);
+  });
+
+  test('is readable for its user alone', async () => {
+    const { folder, fileOf, open } = await traceFolder();
+    const tracer = open();
+    await tracer.within(stage('code'), () => turn());
+    await tracer.close();
+    expect((await stat(fileOf('r1'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder, 'traces'))).mode & 0o777).toBe(0o700);
   });
 
   test('of each run is a file of its own, and marks what failed', async () => {
@@ -143,5 +171,43 @@ describe('a trace file', () => {
     await tracer.within(stage('judge'), () => turn());
     await tracer.close();
     expect(failures).toHaveLength(1);
+  });
+});
+
+describe('a trace is not written to a file that is something else', () => {
+  test.each(['a file of somebody', 'a link to such a file', 'a link to nothing', 'a folder'])(
+    '%s',
+    async (what) => {
+      const { folder, failures, fileOf, open } = await traceFolder();
+      const [path, target] = [fileOf('r1'), join(folder, 'target')];
+      await mkdir(join(folder, 'traces'));
+      if (what === 'a file of somebody') await writeFile(path, 'precious');
+      else if (what === 'a folder') await mkdir(path);
+      else await symlink(target, path);
+      if (what === 'a link to such a file') await writeFile(target, '[]');
+
+      await expect(prepareTraceFile(path)).rejects.toMatchObject({ code: 'OUTPUT_UNWRITABLE' });
+      const tracer = open();
+      await tracer.within(stage('code'), () => turn());
+      await tracer.close();
+      expect(failures).toHaveLength(1);
+      if (what === 'a file of somebody') expect(await readFile(path, 'utf8')).toBe('precious');
+      if (what === 'a link to such a file') expect(await readFile(target, 'utf8')).toBe('[]');
+      if (what === 'a link to nothing') await expect(stat(target)).rejects.toMatchObject({ code: 'ENOENT' });
+    },
+  );
+
+  test('but to one that is empty or a trace', async () => {
+    const { folder, fileOf, open, events, failures } = await traceFolder();
+    await mkdir(join(folder, 'traces'));
+    await writeFile(fileOf('r1'), '');
+    for (let i = 0; i < 2; i++) {
+      await prepareTraceFile(fileOf('r1'));
+      const tracer = open();
+      await tracer.within(stage('code'), () => turn());
+      await tracer.close();
+    }
+    expect(failures).toEqual([]);
+    expect(spans(await events())).toHaveLength(2);
   });
 });
