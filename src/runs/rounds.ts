@@ -35,18 +35,20 @@ export async function examineHere(
 }
 
 /**
- * Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis.
+ * Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis. It
+ * gets the milliseconds that the examination before it took.
  */
 export async function examineRounds(
   world: StagePorts,
   flow: FlowContext,
   input: Omit<ExaminationInput, 'leftMs'>,
   time: WorkTime,
-  codeFurther: () => Promise<boolean>,
+  codeFurther: (examinedMs: number) => Promise<boolean>,
 ): Promise<StageResult<'examined'>> {
   for (let round = 1; ; round += 1) {
+    const before = time.left();
     const examined = await examineRound(world, flow, { ...input, round }, time);
-    if (examined.kind === 'fault' || !(await codeFurther())) return examined;
+    if (examined.kind === 'fault' || !(await codeFurther(before - time.left()))) return examined;
   }
 }
 

@@ -67,8 +67,8 @@ async function runTask(
   const coded = await code(world, flow, { ...request, time }, stage, ahead);
   if (coded.kind === 'fault') return conclude(world, flow, runId, coded.fault);
 
-  const examined = await examineRounds(world, flow, { runId, baseRun: base.value }, time, () =>
-    codeFurther(world, flow, stage, time),
+  const examined = await examineRounds(world, flow, { runId, baseRun: base.value }, time, (examinedMs) =>
+    codeFurther(world, flow, stage, time, examinedMs),
   );
   if (examined.kind === 'fault') return conclude(world, flow, runId, examined.fault);
 

@@ -36,9 +36,13 @@ export interface Script {
   readonly unpriced?: boolean;
   /** A sequential field, in which contestants are expected to cost this much. */
   readonly expectedUsd?: readonly (number | null)[];
+  /** The order in which it starts; absent: that of the settings. */
+  readonly order?: readonly number[];
 }
 
 export const RUN = 'r0000000000';
+/** What an examination is said to take, in milliseconds. */
+const EXAMINED_MS = 3_600_000;
 
 /** A world in which coding is all there is: coders are functions, examining is a table. Survives its engine. */
 export async function codingWorld(script: Script) {
@@ -138,7 +142,7 @@ function workspacesOf({ tree }: Script, aliasOf: (id: string) => Alias) {
 /** A test that fails on the base, which a candidate may fix. */
 const FAILING = { because: 'failing', count: 1, names: ['red'] } as const;
 
-async function admitted({ store }: World, settings: Settings, { expectedUsd }: Script): Promise<void> {
+async function admitted({ store }: World, settings: Settings, { expectedUsd, order }: Script): Promise<void> {
   const origin = { kind: 'local', path: '/' } as const;
   const task: Task = {
     runId: RUN,
@@ -149,7 +153,14 @@ async function admitted({ store }: World, settings: Settings, { expectedUsd }: S
     base: { ref: 'main', sha: '0'.repeat(40) },
     settings,
     lowered: [],
-    ...(expectedUsd ? { learned: { sequence: expectedUsd.map((usd) => ({ wins: 0.4, usd })) } } : {}),
+    ...(expectedUsd
+      ? {
+          learned: {
+            sequence: expectedUsd.map((usd) => ({ wins: 0.4, usd })),
+            ...(order ? { order } : {}),
+          },
+        }
+      : {}),
   };
   const brief = {
     goal: 'Mend it.',
@@ -185,7 +196,7 @@ export function flowsOf(
           const evidence = candidates.map(({ alias }) => found(alias));
           await world.store.updateRun(RUN, { evidence }, 0);
         });
-      } while (await codeFurther(world, context, stage, time));
+      } while (await codeFurther(world, context, stage, time, EXAMINED_MS));
       return null;
     },
     examination: async () => null,

@@ -57,7 +57,8 @@ describe('`adaptive.field: sequential`', () => {
     const { run: admitted, trouble } = await at.start();
     expect(trouble).toBeUndefined();
     const { settings, learned } = admitted?.task ?? {};
-    return { models: settings?.coders.map(({ model }) => model), learned };
+    const coders = settings?.coders.map(({ model }) => model) ?? [];
+    return { coders, models: learned?.order?.map((i) => coders[i]), learned };
   };
 
   test('starts different families first, in the order of the settings, where nothing is known', async () => {
@@ -74,8 +75,10 @@ describe('`adaptive.field: sequential`', () => {
   test('starts the best of earlier runs first, with what it cost there', async () => {
     const at = scene(file);
     await earlier(at, 40, gemini, { usd: 0.8 });
-    const { models, learned } = await orderOf(at);
+    const { coders, models, learned } = await orderOf(at);
     expect(models?.[0]).toBe(gemini);
+    // Whoever plans stays the same: the first of the settings.
+    expect(coders).toEqual([claude, claude, gpt, gemini]);
     expect(models?.toSorted()).toEqual([claude, claude, gpt, gemini].toSorted());
     expect(learned?.sequence?.[0]?.wins).toBeGreaterThan(learned?.sequence?.[1]?.wins ?? 1);
     expect(learned?.sequence?.[0]?.usd).toBeGreaterThan(0.7);
@@ -93,8 +96,8 @@ describe('`adaptive.field: sequential`', () => {
   });
 
   test('leaves contestants that all start at once as they are', async () => {
-    const { models, learned } = await orderOf(scene(file.replace('sequential', 'all')));
-    expect(models).toEqual([claude, claude, gpt, gemini]);
+    const { coders, learned } = await orderOf(scene(file.replace('sequential', 'all')));
+    expect(coders).toEqual([claude, claude, gpt, gemini]);
     expect(learned).toBeUndefined();
   });
 });

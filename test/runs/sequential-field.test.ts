@@ -84,6 +84,51 @@ describe('a sequential field', () => {
     expect(fieldEnd?.because).toBe('The remaining budget is too small for another contestant.');
   });
 
+  test('starts contestants in the order that was drawn for it', async () => {
+    const { candidates } = await playedOut({ order: [2, 0, 1], found: (alias) => found(alias, failing) });
+    expect(names(candidates)).toEqual(['anthropic/three', 'anthropic/one', 'anthropic/two']);
+  });
+
+  test('does not go on once it has ended, whatever a repair changes', async () => {
+    const adaptive = { field: 'sequential', repair: true, oneMore: false };
+    const { candidates, fieldEnd } = await playedOut({
+      settings: { ...THREE, adaptive, budget: { run: 0.45 } },
+      expectedUsd: [0.1, 0.1, 0.3],
+      found: (alias) => found(alias, { breaks: [`only ${alias}`] }),
+    });
+    expect(candidates.map(({ contestant }) => contestant.round?.kind ?? contestant.model)).toEqual([
+      'anthropic/one',
+      'anthropic/two',
+      'repair',
+      'repair',
+    ]);
+    expect(fieldEnd).toMatchObject({ started: 2, of: 3 });
+  });
+
+  test.each([
+    ['24h', ['A'], 'The remaining time of the run is too short for another contestant.'],
+    ['22h', ['A', 'B', 'C'], 'All contestants have run.'],
+  ])(
+    'in a run of a day, of which examinations take an hour, coders with a limit of %s: %j',
+    async (limit, aliases, because) => {
+      const { starts, fieldEnd } = await playedOut({
+        settings: { ...THREE, timeout: { candidate: limit, extendWhileProgressing: false } },
+        found: (alias) => found(alias, failing),
+      });
+      expect(starts).toEqual(aliases);
+      expect(fieldEnd).toMatchObject({ started: aliases.length, because });
+    },
+  );
+
+  test('nobody repairs either what there is no time to examine', async () => {
+    const adaptive = { field: 'sequential', repair: true, oneMore: true };
+    const { starts } = await playedOut({
+      settings: { ...THREE, adaptive, timeout: { candidate: '24h' } },
+      found: (alias) => found(alias, { breaks: [`only ${alias}`] }),
+    });
+    expect(starts).toEqual(['A']);
+  });
+
   test('goes on without a price where nothing decides', async () => {
     const { starts } = await playedOut({
       settings: { ...THREE, budget: { tokens: 1_000 } },

@@ -12,6 +12,8 @@ export interface Learned {
   };
   /** Of the contestants of a sequential field, in the order in which they start; absent: all start at once. */
   readonly sequence?: readonly Expectation[];
+  /** Positions of these contestants in the settings; absent: the settings name them in the order of their start. */
+  readonly order?: readonly number[];
   /** What each stage usually takes here; absent: there are too few runs. Changes nothing but a text. */
   readonly times?: StageTimes;
 }

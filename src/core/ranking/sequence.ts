@@ -24,6 +24,8 @@ export interface SequenceFacts {
   readonly budget: Settings['budget'];
   /** US dollars that the run may still spend; null if unknown. */
   readonly remainingUsd: Usd | null;
+  /** The run has less time left than one more candidate and its examination may take. */
+  readonly isTimeShort: boolean;
 }
 
 /** `because` is one sentence for people, without names and dollars: it is shown in blind mode, too. */
@@ -63,6 +65,7 @@ export function nextInSequence(facts: SequenceFacts): SequenceStep {
   const price = expectedUsdOf(next, facts);
   if (remainingUsd !== null && remainingUsd <= (price ?? 0))
     return stop('The remaining budget is too small for another contestant.');
+  if (facts.isTimeShort) return stop('The remaining time of the run is too short for another contestant.');
   if (decision.kind === 'none')
     return { kind: 'next', because: 'No candidate passes without breaking a test so far.' };
   if (decision.kind === 'toss-up') return { kind: 'next', because: 'The evidence does not decide so far.' };
@@ -74,7 +77,7 @@ export function nextInSequence(facts: SequenceFacts): SequenceStep {
   if (price === null)
     return { kind: 'next', because: `${alias} is likely right, and the price of another one is unknown.` };
   const gain = correctionChance(chance, next.wins);
-  const percent = `${Math.max(1, Math.round(100 * gain))}%`;
+  const percent = gain < 0.005 ? 'less than 1%' : `${Math.round(100 * gain)}%`;
   return gain * facts.budget.run > price
     ? {
         kind: 'next',

@@ -3,15 +3,16 @@ import { counted, money, stageOf } from './format.ts';
 import type { RunView } from './view.ts';
 
 /**
- * How many contestants of a sequential field start, and what they probably cost, in one sentence; null for other runs
- * and once it is known. `price`: how a text writes dollars.
+ * How many contestants of a sequential field start, and what they probably cost, in one sentence; null for other runs,
+ * for a field of one, and once it is known. `price`: how a text writes dollars.
  */
 export function sequencePlan(view: RunView, price: (usd: Usd) => string = money): string | null {
   const { sequence } = view;
   if (!sequence || sequence.end || stageOf(view) === null) return null;
   const { first, of, firstUsd, allUsd } = sequence;
+  if (of === 1) return null;
   if (first === of)
-    return `${counted(of, 'contestant')} ${of === 1 ? 'starts' : 'start'} at once: one alone could not show that it is right.`;
+    return `${counted(of, 'contestant')} start at once: one alone could not show that it is right.`;
   const costs = (usd: Usd | null) => (usd === null ? '' : ` for about ${price(usd)}`);
   return `Contestants start one after the other: ${first} of ${of}${costs(firstUsd)}, then more only if needed, all${costs(allUsd)}.`;
 }
@@ -24,8 +25,7 @@ export function sequenceResult({ sequence }: Pick<RunView, 'sequence'>): string 
   if (!sequence?.end) return null;
   const { started, of, because, savedUsd } = sequence.end;
   if (sequence.first === of) return null;
-  if (started === of)
-    return `All ${counted(of, 'contestant')} were started, one after the other, because nothing decided earlier.`;
+  if (started === of) return `All ${counted(of, 'contestant')} were started.`;
   const saved = savedUsd === null || savedUsd === 0 ? '' : ` That saved about ${money(savedUsd)}.`;
   return `${started} of ${counted(of, 'contestant')} ${started === 1 ? 'was' : 'were'} started (\`adaptive.field: sequential\`). ${because}${saved}`;
 }

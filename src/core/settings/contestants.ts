@@ -77,7 +77,8 @@ function leastTaken(options: readonly string[], taken: readonly string[]): strin
 
 /**
  * Assigns each contestant a letter, `A` to `Z`, by a shuffle that depends on the run id alone: the letter reveals
- * nothing about the author, and a replay gives the same letters. At most 26.
+ * nothing about the author, and a replay gives the same letters. Contestants of a sequential field start in turn and get
+ * their letters in that order instead. At most 26.
  */
 export function assignAliases(runId: string, count: number): readonly string[] {
   if (!Number.isInteger(count) || count < 0 || count > 26) {

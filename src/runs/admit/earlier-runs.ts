@@ -34,7 +34,7 @@ const MAX_EARLIER_RUNS = 500;
 interface EarlierRuns {
   /** Names the contestants in place of `auto`. */
   chooseField(settings: Settings): Promise<Settings>;
-  /** Of settings with a sequential field: names the contestants in the order in which they start. */
+  /** Of settings with a sequential field: names the contestants, and draws the order in which they start. */
   orderField(settings: Settings): Settings;
   /** Of the task; `learned` is absent if nothing changes. */
   learned(): Pick<Task, 'learned'>;
@@ -75,7 +75,7 @@ export async function readEarlierRuns(
         learned: {
           ...(field.length > 0 ? { field } : {}),
           ...(confidence ? { confidence } : {}),
-          ...(sequence ? { sequence: sequence.expectations } : {}),
+          ...(sequence ? { sequence: sequence.expectations, order: sequence.order } : {}),
           ...(times ? { times } : {}),
         },
       };
@@ -139,7 +139,10 @@ async function fieldFor(
   return { settings: { ...settings, coders, candidates: coders.length }, choice };
 }
 
-/** The contestants by name, each at the place of its start; coders beyond `candidates` stay behind them. */
+/**
+ * The contestants by name, so that their order stays valid whatever the defaults of the machine become; coders beyond
+ * `candidates` stay behind them. They stay in the order of the settings, whose first one's model also plans.
+ */
 function orderedField(
   world: EarlierRunsPorts,
   settings: Settings,
@@ -158,8 +161,7 @@ function orderedField(
     candidateUsd: settings.budget.candidate,
     runId,
   });
-  const coders = sequence.order.map((at) => {
-    const { seed: _, argv, ...coder } = field[at] as Entrant;
+  const coders = field.map(({ seed: _, argv, ...coder }: Entrant) => {
     return { ...coder, ...(argv ? { argv: [...argv] as [string, ...string[]] } : {}) };
   });
   return {

@@ -14,15 +14,21 @@ import type { World } from '../context.ts';
 
 type FieldPorts = Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>;
 
+/** The contestants in the order in which they start. */
+function fieldOf(world: FieldPorts, { settings, learned }: Task): readonly Contestant[] {
+  const field = contestantsOf(world, settings);
+  return learned?.order?.flatMap((at) => field[at] ?? []) ?? field;
+}
+
 /** The contestants that start at once: all of them, or the first of a sequential field. */
 export function firstContestants(
   world: FieldPorts,
   run: Pick<RunRecord, 'checks'>,
-  { settings, learned }: Task,
+  task: Task,
 ): readonly Contestant[] {
-  const field = contestantsOf(world, settings);
-  if (!learned?.sequence) return field;
-  return field.slice(0, firstInSequence(settings, run.checks?.base ?? null));
+  const field = fieldOf(world, task);
+  if (!task.learned?.sequence) return field;
+  return field.slice(0, firstInSequence(task.settings, run.checks?.base ?? null));
 }
 
 /** What follows from an examination for a sequential field. `because` is one sentence. */
@@ -30,12 +36,19 @@ export type FieldStep =
   | { readonly kind: 'next'; readonly contestant: Contestant; readonly because: string }
   | ({ readonly kind: 'stop' } & FieldEnd);
 
+interface Examined {
+  readonly examined: readonly Candidate[];
+  readonly remainingUsd: Usd | null;
+  /** The run has less time left than one more candidate and its examination may take. */
+  readonly isTimeShort: boolean;
+}
+
 /** Whether the next contestant starts. Null if all started at once. */
 export function stepOfField(
   world: FieldPorts,
   { evidence = [], independentTests }: Pick<RunRecord, 'evidence' | 'independentTests'>,
   task: Task,
-  { examined, remainingUsd }: { readonly examined: readonly Candidate[]; readonly remainingUsd: Usd | null },
+  { examined, remainingUsd, isTimeShort }: Examined,
 ): FieldStep | null {
   if (!task.learned?.sequence) return null;
   const { settings } = task;
@@ -50,6 +63,7 @@ export function stepOfField(
     pending: pending.map(({ expectation }) => expectation),
     budget: settings.budget,
     remainingUsd,
+    isTimeShort,
   });
   const [next] = pending;
   if (step.kind === 'next' && next) return { ...step, kind: 'next', contestant: next.contestant };
@@ -75,13 +89,13 @@ interface Turns {
 const UNKNOWN: Expectation = { wins: 0, usd: null };
 
 /** A retry takes over candidates of an earlier run, whose order may have been another one: who they are counts. */
-function turnsOf(world: FieldPorts, { settings, learned }: Task, examined: readonly Candidate[]): Turns {
-  const field = contestantsOf(world, settings);
+function turnsOf(world: FieldPorts, task: Task, examined: readonly Candidate[]): Turns {
+  const field = fieldOf(world, task);
   const left = examined.filter(({ contestant }) => contestant.round === undefined);
   const started: Turns['started'][number][] = [];
   const pending: Turns['pending'][number][] = [];
   for (const [i, contestant] of field.entries()) {
-    const expectation = learned?.sequence?.[i] ?? UNKNOWN;
+    const expectation = task.learned?.sequence?.[i] ?? UNKNOWN;
     const at = left.findIndex((one) => contestantText(one.contestant) === contestantText(contestant));
     const [found] = at < 0 ? [] : left.splice(at, 1);
     if (found) started.push({ usage: found.usage, expectation });

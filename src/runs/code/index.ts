@@ -130,7 +130,11 @@ async function noteWait(
  */
 const MAX_RESTARTS = 4;
 
-/** Gives each contestant that starts an alias that does not identify it, and prepares the common base checkout. */
+/**
+ * Gives each contestant that starts an alias that does not identify it, and prepares the common base checkout. Those of
+ * a sequential field that start later get the next letters in the order of their start, which is that of the settings
+ * where no earlier run is known: there the letters do identify them.
+ */
 async function queueContestants(
   world: CodePorts,
   { carry }: Pick<CodingOptions, 'carry'>,

@@ -11,7 +11,7 @@ import {
   type Usd,
 } from '../../core/model/index.ts';
 import { furtherAliases, type NextRound, nextRound, roundText } from '../../core/ranking/index.ts';
-import { assignAliases } from '../../core/settings/index.ts';
+import { assignAliases, timesOf } from '../../core/settings/index.ts';
 import type { BaseCheckout, ChildInput, ChildResult, FlowContext, RunRecord } from '../../ports/index.ts';
 import { type RestorePorts, restoreTree } from '../base/index.ts';
 import { hasPrice, oneMoreContestant } from '../contestants.ts';
@@ -22,7 +22,7 @@ import { stepOfField } from './field.ts';
 /** Dependencies of queueing candidates. */
 export type RoundPorts = Pick<
   World,
-  'announcer' | 'clock' | 'coders' | 'defaults' | 'gateway' | 'log' | 'prompts' | 'store'
+  'announcer' | 'ceilings' | 'clock' | 'coders' | 'defaults' | 'gateway' | 'log' | 'prompts' | 'store'
 >;
 
 interface QueuedCandidate {
@@ -151,17 +151,20 @@ function takenOver(
 
 /**
  * Codes a further round if the evidence calls for one: the next contestant of a sequential field, repairs, one more
- * contestant, or a synthesis. Its candidates run
- * in their own flows, so that none is coded twice. Returns false if there is nothing more to examine; a round that
- * fails leaves the run's existing candidates unchanged.
+ * contestant, or a synthesis. Its candidates run in their own flows, so that none is coded twice. Returns false if there
+ * is nothing more to examine, or too little time for it; a round that fails leaves the run's existing candidates
+ * unchanged. `examinedMs`: milliseconds that the last examination took.
  */
 export async function codeFurther(
   world: RoundPorts,
   flow: FlowContext,
   stage: StageRunner,
   time: WorkTime,
+  examinedMs: number,
 ): Promise<boolean> {
-  const queued = await stage('round', ({ run }) => queueRound(world, run));
+  // Of the flow's recorded steps, so that a repeat after a crash decides the same.
+  const codingMs = time.left() - examinedMs;
+  const queued = await stage('round', ({ run }) => queueRound(world, run, codingMs));
   if (queued.kind === 'fault' || queued.value.length === 0) return false;
   const took = time.begin();
   const results = await flow.fanOut<null>(withTimeLeft(time.left(), queued.value));
@@ -170,8 +173,15 @@ export async function codeFurther(
   return true;
 }
 
-/** Decides from the examination alone, so that a repeat after a crash chooses the same candidates. */
-async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly ChildInput[]> {
+/**
+ * Decides from the examination and the time left, so that a repeat after a crash chooses the same candidates.
+ * `codingMs`: milliseconds left for coding, if the next examination takes as long as the last one.
+ */
+async function queueRound(
+  world: RoundPorts,
+  run: RunRecord,
+  codingMs: number,
+): Promise<readonly ChildInput[]> {
   const task = taskOf(run);
   const { id: runId, evidence = [] } = run;
   const candidates = await world.store.candidates(runId);
@@ -180,10 +190,18 @@ async function queueRound(world: RoundPorts, run: RunRecord): Promise<readonly C
   // further round would be requested twice.
   if (candidates.some((one) => one.state !== 'queued' && !examined.includes(one))) return [];
   const remainingUsd = await budgetLeft(world, task, examined);
-  const step = stepOfField(world, run, task, { examined, remainingUsd });
+  // A round that the examination after it has no time for would cost the run the result that it has.
+  const isTimeShort =
+    codingMs < timesOf(task.settings.timeout, world.ceilings.timeoutCandidateSeconds).mostMs;
+  // A field that has ended does not go on after a repair, whatever that changes.
+  const step = run.fieldEnd ? null : stepOfField(world, run, task, { examined, remainingUsd, isTimeShort });
   if (step?.kind === 'stop') {
     const { kind: _, ...fieldEnd } = step;
     await world.store.updateRun(runId, { fieldEnd }, world.clock.now());
+  }
+  if (isTimeShort) {
+    world.log.info({ run: runId }, 'too little time is left for another candidate and its examination');
+    return [];
   }
   const next =
     step?.kind === 'next'

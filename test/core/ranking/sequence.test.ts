@@ -26,6 +26,7 @@ function step(evidence: readonly Evidence[], more: Partial<SequenceFacts> = {}) 
     pending: [CONTESTANT, CONTESTANT],
     budget: { run: 5, candidate: 2 },
     remainingUsd: 4,
+    isTimeShort: false,
     ...more,
   });
 }
@@ -114,7 +115,7 @@ describe('another contestant starts', () => {
     });
   });
 
-  test('until the contestants or the budget are used up', () => {
+  test('until the contestants, the budget or the time of the run are used up', () => {
     const failing = [candidate('A', { lost: 'builds' })];
     expect(step(failing, { pending: [] })).toEqual({
       kind: 'stop',
@@ -126,6 +127,10 @@ describe('another contestant starts', () => {
       because: 'The remaining budget is too small for another contestant.',
     });
     expect(step(failing, { remainingUsd: null }).kind).toBe('next');
+    expect(step(failing, { isTimeShort: true })).toMatchObject({
+      kind: 'stop',
+      because: 'The remaining time of the run is too short for another contestant.',
+    });
   });
 });
 
@@ -152,6 +157,10 @@ describe('beside a likely pick it is a matter of price', () => {
       kind: 'stop',
       because: expect.stringMatching(/not worth its price/),
     });
+  });
+
+  test('a chance of nearly nothing is not called one in a hundred', () => {
+    expect(at(0, { pending: [{ wins: 0.01, usd: 0.2 }] }).because).toContain('chance of less than 1%,');
   });
 
   test('what the others of the run cost moves the expected price', () => {

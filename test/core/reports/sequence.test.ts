@@ -52,11 +52,9 @@ test('afterwards comparison, terminal and JSON say how many were started, why no
   expect(runJson(view).run.field?.end).toEqual(END);
 });
 
-test('where all were started, it says that nothing decided earlier', () => {
+test('where all were started, it says no more than that', () => {
   const end = { ...END, started: 3, because: 'All contestants have run.', savedUsd: 0 };
-  expect(sequenceResult({ sequence: { ...FIELD, end } })).toBe(
-    'All 3 contestants were started, one after the other, because nothing decided earlier.',
-  );
+  expect(sequenceResult({ sequence: { ...FIELD, end } })).toBe('All 3 contestants were started.');
 });
 
 test('a field of two that start at once is no plan to save', () => {
@@ -65,6 +63,10 @@ test('a field of two that start at once is no plan to save', () => {
   expect(sequencePlan({ ...coding(), sequence })).toBe(
     '2 contestants start at once: one alone could not show that it is right.',
   );
+});
+
+test('a field of one has no plan', () => {
+  expect(sequencePlan({ ...coding(), sequence: { ...FIELD, of: 1 } })).toBeNull();
 });
 
 test('runs whose contestants start at once say nothing of it', () => {
