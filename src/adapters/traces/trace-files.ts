@@ -19,9 +19,9 @@ export interface TraceFilesOptions {
 }
 
 /** Our default: a disk that hangs must not delay shutdown. */
-const CLOSE_MS = 3000;
+const LAST_WRITES_MS = 3000;
 /** Runs whose rows are known; our default. Whoever is forgotten gets new rows in the same file. */
-const MAX_RUNS = 100;
+const MAX_KNOWN_RUNS = 100;
 /** Time in which another process writes the first line of a file that it has created, in milliseconds; our default. */
 const FIRST_LINE_MS = 200;
 
@@ -102,7 +102,7 @@ export function openTraceFiles({
   fileOf,
   instance,
   onFailure,
-  closeMs = CLOSE_MS,
+  closeMs = LAST_WRITES_MS,
 }: TraceFilesOptions): Tracer {
   const files = new Map<RunId, TraceFile>();
   const active = new AsyncLocalStorage<OpenSpan>();
@@ -137,12 +137,6 @@ export function openTraceFiles({
     await flush(run, file);
   }
 
-  /** A worker is not told when a run has ended. */
-  function forgetIdle(): void {
-    for (const [run, { rows, writing }] of files)
-      if (files.size >= MAX_RUNS && writing === null && rows.every(({ busy }) => !busy)) files.delete(run);
-  }
-
   function write(run: RunId, event: object): void {
     const file = fileFor(run);
     file.waiting.push(`${JSON.stringify({ ...event, pid })},\n`);
@@ -152,7 +146,7 @@ export function openTraceFiles({
   function fileFor(run: RunId): TraceFile {
     const known = files.get(run);
     if (known) return known;
-    forgetIdle();
+    forgetIdle(files);
     const file: TraceFile = { rows: [], waiting: [], writing: null, isForeign: false, isOver: false };
     files.set(run, file);
     file.writing = begin(run, file);
@@ -225,6 +219,13 @@ export function openTraceFiles({
       await Promise.race([written, sleep(closeMs, undefined, { ref: false })]);
     },
   };
+}
+
+/** A worker is not told when a run has ended. */
+function forgetIdle(files: Map<RunId, TraceFile>): void {
+  for (const [run, { rows, writing }] of files)
+    if (files.size >= MAX_KNOWN_RUNS && writing === null && rows.every(({ busy }) => !busy))
+      files.delete(run);
 }
 
 const labelOf = ({ name, attributes }: SpanAbout): string =>
