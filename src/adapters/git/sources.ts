@@ -100,8 +100,9 @@ export const inUserRepository =
 
 /**
  * Settings with which `git status` and `git update-index` run no filter of the repository; otherwise they would, for
- * files whose dates have changed. They do not reach a git that is started in a submodule, where its own settings hold:
- * callers of `status` ignore changes inside submodules, and nobody calls `git add`, which looks for them always.
+ * files whose dates have changed. They do not cover filters that only the settings of a submodule name, which a git that
+ * is started in it would run: callers of `status` ignore changes inside submodules, and nobody calls `git add`, which
+ * looks for them always.
  */
 export async function withoutFilters(
   git: Git,

@@ -55,16 +55,16 @@ test('so are those of a stash', async () => {
 });
 
 test('a program that the settings of a submodule name is not started', async () => {
-  const inner = world.repository({ 'x.txt': 'x\n', '.gitattributes': '*.txt filter=evil\n' });
-  const { path } = world.repository({ 'a.txt': 'a\n', '.gitattributes': '*.txt filter=evil\n' });
+  const inner = world.repository({ 'x.txt': 'x\n', '.gitattributes': '*.txt filter=inner\n' });
+  const { path } = world.repository({ 'a.txt': 'a\n', '.gitattributes': '*.txt filter=outer\n' });
   git(path, 'submodule', '--quiet', 'add', inner.path, 'sub');
   git(path, 'commit', '-q', '-m', 'With a submodule');
   const marks = world.folder();
   const trap = (name: string) => `sh -c 'touch ${join(marks, name)}; cat'`;
-  for (const at of [path, join(path, 'sub')]) {
-    git(at, 'config', 'filter.evil.clean', trap(at === path ? 'outer' : 'inner'));
-    git(at, 'config', 'core.fsmonitor', trap('monitor'));
-  }
+  // Settings for one call reach a git in the submodule, too, so only a filter that the outer repository lacks runs.
+  git(path, 'config', 'filter.outer.clean', trap('outer'));
+  git(join(path, 'sub'), 'config', 'filter.inner.clean', trap('inner'));
+  for (const at of [path, join(path, 'sub')]) git(at, 'config', 'core.fsmonitor', trap('monitor'));
   writeFiles(path, { 'a.txt': 'edited\n', 'new.txt': 'new\n' });
   // Git reads the file again, through its filter, because its date is not the one in the index.
   utimesSync(join(path, 'sub/x.txt'), 1, 1);
