@@ -39,7 +39,8 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'slow', include: [SLOW] } },
+      // Stories of several runs take minutes each beside others.
+      { extends: true, test: { name: 'slow', include: [SLOW], testTimeout: 600_000 } },
     ],
   },
 });

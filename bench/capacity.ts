@@ -1,7 +1,6 @@
 // What one run of the demo costs besides time, counted: requests to GitHub and to models, transactions, rows and
-// write-ahead log of the database, and what it leaves there and among the artifacts. The plan for large installations in
-// docs/operations-workers.md multiplies these figures. Counts hardly depend on the machine; those per minute are of an
-// App without work, which asks its database for some.
+// write-ahead log of the database, and what it leaves there and among the artifacts. Counts hardly depend on the machine;
+// those per minute are of an App without work, which asks its database for some.
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
