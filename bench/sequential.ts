@@ -192,6 +192,7 @@ function courseOf(pool: Pool, order: 'settings' | 'leaderboard'): Course {
     kind: 'bug',
     candidateUsd: 1,
     runId: pool.issue,
+    isBlind: false,
   });
   const entries = sequence.order.map((at) => pool.entries[at] as Entry);
   const steps = entries.map((_, i) => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { sequenceOf } from '../../src/core/learning/index.ts';
 import { type GitHubOrigin, STAGES, type Task } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import { readEarlierRuns } from '../../src/runs/admit/earlier-runs.ts';
@@ -70,6 +71,18 @@ describe('`adaptive.field: sequential`', () => {
     expect(learned?.field).toEqual([
       '`adaptive.field: sequential` orders the contestants as the settings do, different model families first: no run of this repository has been decided yet.',
     ]);
+  });
+
+  test('starts in an order by chance in blind mode, because letters follow it and the settings can be read', async () => {
+    const { models, learned } = await orderOf(scene(`${file}\nblind: true`));
+    expect(models?.slice(0, 3).toSorted()).toEqual([claude, gemini, gpt].toSorted());
+    expect(learned?.field?.[0]).toContain('by chance, different model families first');
+    const contestants = [claude, gpt, gemini].map((model) => ({
+      ...{ agent: 'builtin', model, prompt: 'plain', forecastUsd: null },
+    }));
+    const facts = { contestants, outcomes: [], kind: 'bug', candidateUsd: 1, isBlind: true } as const;
+    const firsts = Array.from({ length: 30 }, (_, i) => sequenceOf({ ...facts, runId: `r${i}` }).order[0]);
+    expect(new Set(firsts)).toEqual(new Set([0, 1, 2]));
   });
 
   test('starts the best of earlier runs first, with what it cost there', async () => {

@@ -15,6 +15,8 @@ export interface SequenceRequest {
   readonly candidateUsd: Usd;
   /** The same run gets the same order from the same outcomes. */
   readonly runId: RunId;
+  /** Nobody may conclude from the order who is who: the settings can be read. */
+  readonly isBlind: boolean;
 }
 
 export interface SequenceChoice {
@@ -23,21 +25,22 @@ export interface SequenceChoice {
   readonly expectations: readonly Expectation[];
   /** Runs of the repository that tell something. */
   readonly runs: number;
+  readonly isBlind: boolean;
 }
 
 /**
  * The order in which contestants of a sequential field start: as places are given by `coders: auto`, by draws from what
  * is known about each, so that nobody who starts last stays unknown; without any earlier run in the order of the
- * settings. Each further contestant of a model family counts less: its mistakes are probably the same.
+ * settings, or, in blind mode, of draws that nothing is known about. Each further contestant of a model family counts less: its mistakes are probably the same.
  */
 export function sequenceOf(request: SequenceRequest): SequenceChoice {
-  const { contestants, outcomes, kind, candidateUsd, runId } = request;
+  const { contestants, outcomes, kind, candidateUsd, runId, isBlind } = request;
   const known = historyOf(outcomes, kind);
   const drawn = drawAll(contestants, known, mulberry32(fnv1a(`${runId}:order`)));
   const equal = drawn.map((one) => ({ ...one, value: 1 }));
   const order: number[] = [];
   const families: string[] = [];
-  const open = new Map((known.runs > 0 ? drawn : equal).entries());
+  const open = new Map((known.runs > 0 || isBlind ? drawn : equal).entries());
   while (open.size > 0) {
     const best = bestOf([...open.values()], families);
     const [at] = [...open].find(([, one]) => one === best) as [number, Drawn];
@@ -50,13 +53,15 @@ export function sequenceOf(request: SequenceRequest): SequenceChoice {
     const isPriced = one.option.forecastUsd !== null || ownOf(known, one.option) !== undefined;
     return { wins: one.mean, usd: isPriced ? expectedUsd(one, known, candidateUsd) : null };
   });
-  return { order, expectations, runs: known.runs };
+  return { order, expectations, runs: known.runs, isBlind };
 }
 
 /** Why this order, for the comparison. */
-export const sequenceReason = ({ runs }: SequenceChoice): string =>
-  `\`adaptive.field: sequential\` orders the contestants ${
+export function sequenceReason({ runs, isBlind }: SequenceChoice): string {
+  const order = isBlind ? 'by chance' : 'as the settings do';
+  return `\`adaptive.field: sequential\` orders the contestants ${
     runs === 0
-      ? 'as the settings do, different model families first: no run of this repository has been decided yet'
+      ? `${order}, different model families first: no run of this repository has been decided yet`
       : `by ${counted(runs, 'earlier run')} in this repository, different model families first`
   }.`;
+}

@@ -160,6 +160,7 @@ function orderedField(
     kind: workKindOf([title], null),
     candidateUsd: settings.budget.candidate,
     runId,
+    isBlind: settings.blind,
   });
   const coders = field.map(({ seed: _, argv, ...coder }: Entrant) => {
     return { ...coder, ...(argv ? { argv: [...argv] as [string, ...string[]] } : {}) };

@@ -132,8 +132,8 @@ const MAX_RESTARTS = 4;
 
 /**
  * Gives each contestant that starts an alias that does not identify it, and prepares the common base checkout. Those of
- * a sequential field that start later get the next letters in the order of their start, which is that of the settings
- * where no earlier run is known: there the letters do identify them.
+ * a sequential field that start later get the next letters in the order of their start, which in blind mode is never
+ * that of the settings.
  */
 async function queueContestants(
   world: CodePorts,
