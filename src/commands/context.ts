@@ -105,7 +105,10 @@ export const refuse = (
   ...(runId ? { runId } : {}),
 });
 
-/** Ends a run's wait for a pick, and takes the checkboxes out of its comparison, which then names the contestants. False if the run did not wait. */
+/**
+ * Ends a run's wait for a pick, and takes the checkboxes out of its comparison, which then names the contestants. False
+ * if the run did not wait.
+ */
 export async function endWaitForPick(
   world: PublishPorts & Pick<World, 'announcer'>,
   runId: RunId,

@@ -1,5 +1,4 @@
 import {
-  asFault,
   type GitHubOrigin,
   type ListedPull,
   type OpenPull,
@@ -21,7 +20,7 @@ const READ_MS = 15_000;
 type OverlapPorts = Pick<World, 'clock' | 'github' | 'log'>;
 
 /** Compares files with the open pull requests that were read before. */
-export type CompareWithOpenPulls = (files: readonly string[]) => Overlaps;
+type CompareWithOpenPulls = (files: readonly string[]) => Overlaps;
 
 /**
  * Reads the open pull requests of the run's own repository, with the token of that repository. Never rejects: what could
@@ -41,12 +40,13 @@ export async function readOpenPulls(
     const others = async () => (await reader.openPulls()).filter((listed) => !isOwn(listed, id, origin));
     missing = await Promise.race([readInto(pulls, reader, others, done.signal), timeUp]).then((end) =>
       end === 'time up'
-        ? `The open pull requests were not all compared, because GitHub took more than ${elapsed(READ_MS)} to list their files.`
+        ? `Not all open pull requests were compared: GitHub took longer than ${elapsed(READ_MS)} to list their files.`
         : end,
     );
   } catch (thrown) {
     log.warn({ run: id, err: thrown }, 'the open pull requests could not be read');
-    missing = `The open pull requests were not all compared, because they could not be read: ${asFault(thrown).message}`;
+    // GitHub's own words are for the log: everybody reads the brief.
+    missing = 'Not all open pull requests were compared, because GitHub did not list all of their files.';
   } finally {
     done.abort();
   }

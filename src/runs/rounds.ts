@@ -35,8 +35,8 @@ export async function examineHere(
 }
 
 /**
- * Examines all candidates, and again as long as `codeFurther` adds some: a repair, one more contestant, a synthesis. It
- * gets the milliseconds that the examination before it took.
+ * Examines all candidates, and again as long as `codeFurther` adds some: the next contestant of a sequential field, or
+ * those of a further round. It gets the milliseconds that the examination before it took.
  */
 export async function examineRounds(
   world: StagePorts,

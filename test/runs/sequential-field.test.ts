@@ -34,7 +34,7 @@ describe('a sequential field', () => {
     expect(fieldEnd).toEqual({
       started: 1,
       of: 3,
-      because: 'A is clearly right by tests that its own model family did not write.',
+      because: 'A is clearly right: tests that its own model family did not write show it.',
       savedUsd: expect.closeTo(0.2),
     });
   });

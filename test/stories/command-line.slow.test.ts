@@ -127,7 +127,7 @@ test('a run with --include-changes starts from the work tree as it is, and its r
     const ended = await me.runoff('run', PROMPT, '-n', '2', '--include-changes', '--json');
     expect(ended).toMatchObject({ code: 0 });
     expect(ended.err).toContain(
-      'The coders and their models get 2 uncommitted files:\n  scratch.txt (new)\n  README.md\n',
+      'The coders and their models see 2 uncommitted files:\n  scratch.txt (new)\n  README.md\n',
     );
     expect(await me.git('rev-parse', 'HEAD')).toBe(head);
     expect(await me.git('status', '--porcelain')).toBe('M README.md\n?? scratch.txt');

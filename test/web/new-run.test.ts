@@ -105,10 +105,10 @@ test('while a run is active on the issue, the page says so and leads to it', asy
 });
 
 test.each([
-  ['without a number', { issue: '' }, 400, 'The form was not filled in'],
-  ['with a number that is none', { issue: '8; 9' }, 400, 'The form was not filled in'],
-  ['with a start that there is not', { start: 'merge' }, 400, 'The form was not filled in'],
-  ['with a key that no form has', { key: 'x' }, 400, 'The form was not filled in'],
+  ['without a number', { issue: '' }, 400, 'The form is incomplete'],
+  ['with a number that is none', { issue: '8; 9' }, 400, 'The form is incomplete'],
+  ['with a start that there is not', { start: 'merge' }, 400, 'The form is incomplete'],
+  ['with a key that no form has', { key: 'x' }, 400, 'The form is incomplete'],
   ['in a repository without runs', { repository: 'acme/other' }, 422, 'is no repository with runs'],
   ['in none', { repository: '../../acme' }, 422, 'is no repository with runs'],
   ['from another site', { csrf: 'x' }, 403, ''],

@@ -15,7 +15,8 @@ export function includedText(changes: readonly KeptChange[]): string {
   const pathsOf = (change: KeptChange['change']) =>
     changes.filter((one) => one.change === change).map(({ path }) => path);
   const [added, modified, deleted] = [pathsOf('added'), pathsOf('modified'), pathsOf('deleted').length];
-  const without = deleted === 0 ? '' : `, without ${counted(deleted, 'file')} that you deleted`;
+  const without =
+    deleted === 0 ? '' : ` (${counted(deleted, 'deleted file')} ${deleted === 1 ? 'is' : 'are'} left out)`;
   const total = added.length + modified.length;
   if (total === 0) return `The coders start from your work tree${without}.\n`;
   const named = [
@@ -25,5 +26,5 @@ export function includedText(changes: readonly KeptChange[]): string {
   const more = total - named.length;
   const hidden = Math.max(0, added.length - MAX_NAMED_NEW);
   const rest = more === 0 ? '' : `  and ${more} more${hidden > 0 ? `, ${hidden} of them new` : ''}\n`;
-  return `The coders and their models get ${counted(total, 'uncommitted file')}${without}:\n${named.join('')}${rest}`;
+  return `The coders and their models see ${counted(total, 'uncommitted file')}${without}:\n${named.join('')}${rest}`;
 }

@@ -31,7 +31,8 @@ export interface SequenceChoice {
 /**
  * The order in which contestants of a sequential field start: as places are given by `coders: auto`, by draws from what
  * is known about each, so that nobody who starts last stays unknown; without any earlier run in the order of the
- * settings, or, in blind mode, of draws that nothing is known about. Each further contestant of a model family counts less: its mistakes are probably the same.
+ * settings, or in blind mode by chance. Each further contestant of a model family counts less: its mistakes are probably
+ * the same.
  */
 export function sequenceOf(request: SequenceRequest): SequenceChoice {
   const { contestants, outcomes, kind, candidateUsd, runId, isBlind } = request;

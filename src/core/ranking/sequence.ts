@@ -67,13 +67,13 @@ export function nextInSequence(facts: SequenceFacts): SequenceStep {
     return stop('The remaining budget is too small for another contestant.');
   if (facts.isTimeShort) return stop('The remaining time of the run is too short for another contestant.');
   if (decision.kind === 'none')
-    return { kind: 'next', because: 'No candidate passes without breaking a test so far.' };
+    return { kind: 'next', because: 'So far, every candidate fails a gate or breaks a test.' };
   if (decision.kind === 'toss-up') return { kind: 'next', because: 'The evidence does not decide so far.' };
   const { alias, chance, confidence } = decision;
   const sound = evidence.filter(breaksNothing);
   const lone = sound.length === 1 ? loneDoubt(facts, sound[0] as Evidence) : null;
   if (lone !== null) return { kind: 'next', because: lone };
-  if (confidence === 'clear') return stop(clearReason(alias, sound.length));
+  if (confidence === 'clear') return stop(clearReason(alias, sound));
   if (price === null)
     return { kind: 'next', because: `${alias} is likely right, and the price of another one is unknown.` };
   const gain = correctionChance(chance, next.wins);
@@ -81,20 +81,22 @@ export function nextInSequence(facts: SequenceFacts): SequenceStep {
   return gain * facts.budget.run > price
     ? {
         kind: 'next',
-        because: `${alias} is likely right; another contestant corrects that with an estimated chance of ${percent}, which is worth its price.`,
+        because: `${alias} is likely right; the estimated chance that another contestant corrects this is ${percent}, which is worth its price.`,
       }
     : stop(
-        `${alias} is likely right; another contestant would correct that with an estimated chance of ${percent}, which is not worth its price.`,
+        `${alias} is likely right; the estimated chance that another contestant corrects this is ${percent}, which is not worth its price.`,
       );
 }
 
 const breaksNothing = ({ survivor, baseTests }: Evidence): boolean =>
   survivor && (baseTests?.regressions.length ?? 0) === 0;
 
-const clearReason = (alias: string, sound: number): string =>
-  sound === 1
-    ? `${alias} is clearly right by tests that its own model family did not write.`
-    : `${alias} is clearly right.`;
+function clearReason(alias: string, [only, ...others]: readonly Evidence[]): string {
+  if (only === undefined || others.length > 0) return `${alias} is clearly right.`;
+  return (only.mutants?.caught ?? 0) > 0
+    ? `${alias} is clearly right: its tests catch mutants of the code.`
+    : `${alias} is clearly right: tests that its own model family did not write show it.`;
+}
 
 /**
  * Why the only sound candidate is not enough; null if it is. Nobody agrees with it or contradicts it, so a test must

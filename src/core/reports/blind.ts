@@ -6,7 +6,7 @@ import type { CandidateView, RunView, SequenceView } from './view.ts';
 /** For readers who see letters only; empty if nothing is hidden. */
 export const blindNote = ({ namesHidden, state }: Pick<RunView, 'namesHidden' | 'state'>): string =>
   namesHidden
-    ? `Blind mode: who wrote which candidate is hidden until ${isOver(state) ? 'somebody has picked' : 'somebody has picked or the run has ended'}.`
+    ? `Blind mode: who wrote which candidate is hidden until ${isOver(state) ? 'somebody has picked' : 'somebody has picked, or the run has ended and leaves no choice open'}.`
     : '';
 
 /**

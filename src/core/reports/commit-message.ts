@@ -15,9 +15,9 @@ const MAX_SUBJECT = 72;
 const SAFE_LOGIN = /^(?!.*gh-[0-9])[A-Za-z0-9-]{1,39}$/i;
 
 /**
- * The message of a candidate's commit. Only a winner's has the title of the run (`Fix #7: …`, or a conventional one): otherwise every branch would appear on the
- * issue as if it closed it. On GitHub a toss-up has no winner. Later picks do not change the message, because the
- * commit is already on its branch.
+ * The message of a candidate's commit. Only a winner's has the title of the run (`Fix #7: …`, or a conventional one):
+ * otherwise every branch would appear on the issue as if it closed it. On GitHub a toss-up has no winner. Later picks do
+ * not change the message, because the commit is already on its branch.
  */
 export function commitMessage(view: RunView, alias: Alias): string {
   const winner = isWinner(view, alias);

@@ -11,10 +11,10 @@ export function sequencePlan(view: RunView, price: (usd: Usd) => string = money)
   if (!sequence || sequence.end || stageOf(view) === null) return null;
   const { first, of, firstUsd, allUsd } = sequence;
   if (of === 1) return null;
-  if (first === of)
-    return `${counted(of, 'contestant')} start at once: one alone could not show that it is right.`;
-  const costs = (usd: Usd | null) => (usd === null ? '' : ` for about ${price(usd)}`);
-  return `Contestants start one after the other: ${first} of ${of}${costs(firstUsd)}, then more only if needed, all${costs(allUsd)}.`;
+  if (first === of) return `Both contestants start at once, because no test could confirm a single one.`;
+  const now = firstUsd === null ? '' : `, for about ${price(firstUsd)}`;
+  const all = allUsd === null ? '' : `; all ${of} would cost about ${price(allUsd)}`;
+  return `Contestants start one after the other: ${first} of ${of} first${now}, and more only if needed${all}.`;
 }
 
 /**

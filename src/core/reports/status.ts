@@ -149,7 +149,7 @@ function facts(view: RunView): string {
   const plan = sequencePlan(view, escapedMoney) ?? '';
   const times =
     view.times && leftMs(view) !== null
-      ? `The time left is estimated from the last ${counted(view.times.runs, 'run')} here.`
+      ? `The time left is estimated from ${counted(view.times.runs, 'earlier run')} here.`
       : '';
   return [budget, forecast, times, plan, base, checks].filter((part) => part !== '').join(' ');
 }

@@ -197,7 +197,7 @@ export const Environment = z.object({
     'Coders that this process executes at the same time; 0: none, workers execute them. Default: 4.',
   ),
   EXAMINATIONS_PER_WORKER: wholeNumber(0, 64, 2).describe(
-    'Runs whose candidates this process builds and tests at the same time; 0: none, workers do it. Default: 2.',
+    'Runs whose candidates this process builds and tests at the same time; as many candidates, or groups of them, are examined ahead besides. 0: none, workers do it (except for `adaptive.stopEarly`). Default: 2.',
   ),
   CODERS_PER_REPOSITORY: wholeNumber(1, 64, 4).describe(
     'Coders of one repository at the same time, across all machines. Default: 4.',

@@ -74,8 +74,7 @@ export async function code(
   const [results, watchedFor] = await Promise.all([coding, watching]);
   const closed = await stage('code', () => closeCoding(world, runId, inputs, results));
   if (closed.kind === 'fault') return closed;
-  // An older version recorded null.
-  const after = watchedFor?.kind === 'ok' ? (watchedFor.value ?? 0) : 0;
+  const after = watchedFor?.kind === 'ok' ? watchedFor.value : 0;
   took(closed.value.codersMs + after);
   return { kind: 'ok', value: 'coded' };
 }
@@ -132,8 +131,8 @@ const MAX_RESTARTS = 4;
 
 /**
  * Gives each contestant that starts an alias that does not identify it, and prepares the common base checkout. Those of
- * a sequential field that start later get the next letters in the order of their start, which in blind mode is never
- * that of the settings.
+ * a sequential field that start later get the next letters in the order of their start, which in blind mode does
+ * not follow the settings.
  */
 async function queueContestants(
   world: CodePorts,

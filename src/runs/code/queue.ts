@@ -150,8 +150,8 @@ function takenOver(
 }
 
 /**
- * Codes a further round if the evidence calls for one: the next contestant of a sequential field, repairs, one more
- * contestant, or a synthesis. Its candidates run in their own flows, so that none is coded twice. Returns false if there
+ * Codes what the evidence calls for: the next contestant of a sequential field, or a further round (repairs, one more
+ * contestant, a synthesis). Its candidates run in their own flows, so that none is coded twice. Returns false if there
  * is nothing more to examine, or too little time for it; a round that fails leaves the run's existing candidates
  * unchanged. `examinedMs`: milliseconds that the last examination took.
  */

@@ -51,7 +51,7 @@ async function start(c: WebContext, parts: WebParts, { id, login }: Person): Pro
     return sendRefusal(
       c,
       400,
-      'The form was not filled in. Go back, and enter a repository as owner/name and the number of an issue.',
+      'The form is incomplete. Go back and enter a repository as owner/name and the number of an issue.',
     );
   const { key, repository, issue, start: how } = form.data;
   const found = await writable(parts, { kind: 'github', id, login, operator: false }, repository);
@@ -83,7 +83,7 @@ async function writable(
 ): Promise<RepositoryHandle | string> {
   const [found] = await access.visibleNamed(person, name);
   if (!found)
-    return `${name} is no repository with runs that you may see. Check its name; the first run of a repository is started by its label or a comment.`;
+    return `${name} is no repository with runs that you may see. Check its name. The first run of a repository is started with a label, a comment or the API.`;
   return (await access.right(person, found)) === 'write'
     ? found
     : `You have no write access to ${name}. Ask somebody who has.`;

@@ -41,7 +41,10 @@ const CHANGES_A_MINUTE = 60;
  * who sends many wrong ones. Our default.
  */
 const UNKNOWN_A_MINUTE = 60;
-/** How often a minute GitHub is asked again about one token that it accepted: more than once where it gives no answer. Our default. */
+/**
+ * How often a minute GitHub is asked again about one token that it accepted: more than once where it gives no answer. Our
+ * default.
+ */
 const AGAIN_A_MINUTE = 10;
 /** When a caller who was refused may try again, seconds: limits are for a minute. */
 const REFUSED_SECONDS = 60;

@@ -96,7 +96,7 @@ async function makeFromForm(
   if ('missing' in found)
     return {
       kind: 'refused',
-      why: `${found.missing} is no repository with runs that you may see. Check its name; the first run of a repository is started by its label or a comment.`,
+      why: `${found.missing} is no repository with runs that you may see. Check its name. The first run of a repository is started with a label, a comment or the API.`,
     };
   return makeTokenFor(parts.world, person, found.repositories, { verbs, days, name });
 }

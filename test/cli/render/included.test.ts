@@ -12,14 +12,14 @@ test('new files are named first, and deleted ones are not among those that coder
     { path: 'secret.env', change: 'added' },
   ] as const;
   expect(includedText(changes)).toBe(
-    'The coders and their models get 2 uncommitted files, without 1 file that you deleted:\n  secret.env (new)\n  a.txt\n',
+    'The coders and their models see 2 uncommitted files (1 deleted file is left out):\n  secret.env (new)\n  a.txt\n',
   );
 });
 
 test('each of fifty new files is named, however many others there are', () => {
   const text = includedText([...many(500, 'changed', 'modified'), ...many(50, 'new', 'added')]);
   expect(text.match(/ \(new\)\n/g)).toHaveLength(50);
-  expect(text).toMatch(/^The coders and their models get 550 uncommitted files:\n {2}new0 \(new\)\n/);
+  expect(text).toMatch(/^The coders and their models see 550 uncommitted files:\n {2}new0 \(new\)\n/);
   expect(text).toMatch(/ {2}and 500 more\n$/);
 });
 
@@ -30,7 +30,7 @@ test('what is not named is counted, new files apart', () => {
 
 test('deletions alone are told, and names cannot write to the terminal', () => {
   expect(includedText(many(2, 'gone', 'deleted'))).toBe(
-    'The coders start from your work tree, without 2 files that you deleted.\n',
+    'The coders start from your work tree (2 deleted files are left out).\n',
   );
   expect(includedText([{ path: '\u001b[2Jx', change: 'added' }])).not.toContain('\u001b');
 });

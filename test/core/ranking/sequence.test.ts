@@ -58,7 +58,7 @@ describe('one sound candidate is enough', () => {
   test('if it makes a test pass that fails on the base', () => {
     expect(step([red])).toEqual({
       kind: 'stop',
-      because: 'A is clearly right by tests that its own model family did not write.',
+      because: 'A is clearly right: tests that its own model family did not write show it.',
       savedUsd: expect.closeTo(0.4),
     });
   });
@@ -106,7 +106,7 @@ describe('another contestant starts', () => {
   test('while nobody passes, or nothing decides', () => {
     expect(step([candidate('A', { lost: 'builds' })])).toEqual({
       kind: 'next',
-      because: 'No candidate passes without breaking a test so far.',
+      because: 'So far, every candidate fails a gate or breaks a test.',
     });
     expect(step([candidate('A', { breaks: ['x'] })]).kind).toBe('next');
     expect(step([candidate('A'), candidate('B')])).toEqual({
@@ -160,7 +160,7 @@ describe('beside a likely pick it is a matter of price', () => {
   });
 
   test('a chance of nearly nothing is not called one in a hundred', () => {
-    expect(at(0, { pending: [{ wins: 0.01, usd: 0.2 }] }).because).toContain('chance of less than 1%,');
+    expect(at(0, { pending: [{ wins: 0.01, usd: 0.2 }] }).because).toContain('corrects this is less than 1%,');
   });
 
   test('what the others of the run cost moves the expected price', () => {

@@ -15,18 +15,18 @@ const FIELD = { first: 1, of: 3, firstUsd: 0.12, allUsd: 0.36 } as const;
 const END = {
   started: 1,
   of: 3,
-  because: 'A is clearly right by tests that its own model family did not write.',
+  because: 'A is clearly right: tests that its own model family did not write show it.',
   savedUsd: 0.24,
 };
 const RESULT =
-  '1 of 3 contestants was started (`adaptive.field: sequential`). A is clearly right by tests that its own model family did not write. That saved about $0.24.';
+  '1 of 3 contestants was started (`adaptive.field: sequential`). A is clearly right: tests that its own model family did not write show it. That saved about $0.24.';
 
 test('while a sequential field is open, status comment, terminal and JSON say what it costs at least and at most', () => {
   const view: RunView = { ...coding(), sequence: FIELD };
   const plan =
-    'Contestants start one after the other: 1 of 3 for about $0.12, then more only if needed, all for about $0.36.';
+    'Contestants start one after the other: 1 of 3 first, for about $0.12, and more only if needed; all 3 would cost about $0.36.';
   expect(sequencePlan(view)).toBe(plan);
-  expect(statusComment(view).body).toContain('1 of 3 for about <span>$</span>0.12');
+  expect(statusComment(view).body).toContain('1 of 3 first, for about <span>$</span>0.12');
   expect(renderProgress(view, 200, false)).toContain(plan);
   expect(progressLine(null, view).join('\n')).toContain(plan);
   expect(progressLine(view, view).join('\n')).not.toContain(plan);
@@ -36,7 +36,7 @@ test('while a sequential field is open, status comment, terminal and JSON say wh
 test('a plan of unknown price has no dollars', () => {
   const view: RunView = { ...coding(), sequence: { ...FIELD, firstUsd: null, allUsd: null } };
   expect(sequencePlan(view)).toBe(
-    'Contestants start one after the other: 1 of 3, then more only if needed, all.',
+    'Contestants start one after the other: 1 of 3 first, and more only if needed.',
   );
 });
 
@@ -61,7 +61,7 @@ test('a field of two that start at once is no plan to save', () => {
   const sequence = { ...FIELD, first: 2, of: 2 };
   expect(sequenceResult({ sequence: { ...sequence, end: { ...END, started: 2, of: 2 } } })).toBeNull();
   expect(sequencePlan({ ...coding(), sequence })).toBe(
-    '2 contestants start at once: one alone could not show that it is right.',
+    'Both contestants start at once, because no test could confirm a single one.',
   );
 });
 

@@ -46,7 +46,7 @@ describe('the status comment', () => {
     const timed = { ...coding(), times: { runs: 7, ms } };
     const { body } = statusComment(timed);
     expect(body).toMatch(/### Runoff: stage 3 of 6, running the coders · 1m 12s, about 8 min left\n/);
-    expect(body).toContain('The time left is estimated from the last 7 runs here.');
+    expect(body).toContain('The time left is estimated from 7 earlier runs here.');
     const late = { ...timed, now: timed.now + minutes(30) };
     // Longer than usual: nothing tells how much longer.
     expect(statusComment(late).body).not.toMatch(/left\n|time left/);

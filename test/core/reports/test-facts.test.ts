@@ -82,7 +82,7 @@ test('it is said where assertions could not be locked, and whose records are mis
   const notes = (...all: readonly Evidence[]) => testNotes({ ...judged(), evidence: all });
   expect(notes(steady('A'), steady('B'))).toEqual([]);
   expect(notes(steady('A', 'base'), steady('B', 'base'))).toEqual([
-    'Assertion libraries were not locked where survivors ran again, because more tests of the base commit fail with the lock. So only what can be read in a patch shows whether it replaces an assertion.',
+    'Assertion libraries were not locked where survivors ran again, because more tests of the base commit fail with the lock. So only reading a patch shows whether it replaces an assertion.',
   ]);
   expect(notes(steady('A', 'differs'), steady('B', 'unrecorded'), steady('C'))).toEqual([
     'Nothing shows that assertion libraries were locked when the tests ran again on A and B, unlike on the base commit. Please look for code that replaces assertions or removes files.',

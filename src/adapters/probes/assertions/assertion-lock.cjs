@@ -358,7 +358,7 @@ function begin() {
   hookLibraries();
   process.on('exit', () => {
     compare();
-    if (isLost) record('capped', 'used');
+    if (isLost) record('capped', 'all');
     if (threadId === 0) record('ended', PROGRAM);
   });
 }

@@ -52,7 +52,7 @@ def record(*line):
 
 def end():
     if _lost:
-        record("capped", "used")
+        record("capped", "all")
     record("ended", "pytest")
 
 
