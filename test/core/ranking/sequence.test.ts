@@ -160,7 +160,9 @@ describe('beside a likely pick it is a matter of price', () => {
   });
 
   test('a chance of nearly nothing is not called one in a hundred', () => {
-    expect(at(0, { pending: [{ wins: 0.01, usd: 0.2 }] }).because).toContain('corrects this is less than 1%,');
+    expect(at(0, { pending: [{ wins: 0.01, usd: 0.2 }] }).because).toContain(
+      'corrects this is less than 1%,',
+    );
   });
 
   test('what the others of the run cost moves the expected price', () => {
