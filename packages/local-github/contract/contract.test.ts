@@ -98,6 +98,24 @@ describe('answers', () => {
     ]);
   });
 
+  test('that list pull requests may have labels without a description, as GitHub sends them', async () => {
+    const label = {
+      id: 1,
+      node_id: 'L',
+      url: 'x',
+      name: 'bug',
+      description: null,
+      color: 'ffffff',
+      default: true,
+    };
+    const found = await judged('GET', '/repos/a/b/pulls', undefined, {
+      status: 200,
+      body: [{ labels: [label] }],
+    });
+    expect(found.filter(({ message }) => message.includes('labels'))).toHaveLength(0);
+    expect(found).toContainEqual(expect.objectContaining({ where: 'response 200' }));
+  });
+
   test('with a success that GitHub does not describe do not fit', async () => {
     expect(await permission(204)).toMatchObject([{ message: 'undocumented status' }]);
     expect(await permission(200)).toMatchObject([{ message: 'the answer is not JSON' }]);
