@@ -3,7 +3,7 @@ import { aliasOf } from '../core/commands/index.ts';
 import { type Alias, Fault, type RunId } from '../core/model/index.ts';
 import { leftToPerson, pickable } from '../core/ranking/index.ts';
 import { type RunView, rankRows, reasons } from '../core/reports/index.ts';
-import { pickLocally, tryKeepOutcomes, type World } from '../runs/index.ts';
+import { pickLocally, requireLocalChoice, tryKeepOutcomes, type World } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { viewById } from './follow.ts';
 import { jsonOption } from './options.ts';
@@ -26,16 +26,25 @@ export function addPick(program: Command, shell: Shell, done: (code: number) => 
         );
       const { world, close } = await shell.open({ role: 'reader' });
       try {
-        const alias =
-          word === undefined
-            ? await chooseCandidate(shell, world, await viewById(world, run))
-            : candidateOf(run, word);
+        const alias = word === undefined ? await chooseFrom(shell, world, run) : candidateOf(run, word);
         if (alias !== 'later') await pick(shell, world, run, alias, json);
         done(EXIT.done);
       } finally {
         await close();
       }
     });
+}
+
+/** Faults before a list is shown: RUN_UNKNOWN, RUN_NOT_WAITING, and CANDIDATE_UNKNOWN if no candidate passed every gate. */
+async function chooseFrom(shell: Shell, world: PickWorld, runId: RunId): ReturnType<typeof chooseCandidate> {
+  await requireLocalChoice(world, runId);
+  const view = await viewById(world, runId);
+  if (pickable(view).length === 0)
+    throw new Fault(
+      'CANDIDATE_UNKNOWN',
+      `No candidate of run ${runId} can be picked: none passed every gate.`,
+    );
+  return chooseCandidate(shell, world, view);
 }
 
 type PickWorld = Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'log' | 'store'>;

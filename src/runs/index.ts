@@ -63,7 +63,7 @@ export {
   tidyBranches,
 } from './local/index.ts';
 export { tryKeepOutcomes } from './outcomes.ts';
-export { pickLocally } from './picks.ts';
+export { pickLocally, requireLocalChoice } from './picks.ts';
 export {
   applyPick,
   type CommitPorts,

@@ -51,8 +51,7 @@ export async function pickLocally(
   alias: Alias | null,
   key: string,
 ): Promise<LocalPick> {
-  const run = await loadRun(world, runId);
-  requirePickable(run);
+  const run = await requireLocalChoice(world, runId);
   if (alias !== null) await requireSurvivor(world, run, alias);
   await world.store.addPick(runId, {
     alias,
@@ -68,7 +67,10 @@ export async function pickLocally(
   return { alias, branch: alias === null ? null : (run.outcome?.branches[alias] ?? null) };
 }
 
-function requirePickable({ id, origin, state }: RunRecord): void {
+/** The run, if a person at this machine can pick from it. Faults: RUN_UNKNOWN, RUN_NOT_WAITING. */
+export async function requireLocalChoice(world: Pick<World, 'store'>, runId: RunId): Promise<RunRecord> {
+  const run = await loadRun(world, runId);
+  const { id, origin, state } = run;
   if (origin.kind === 'github') {
     throw new Fault(
       'RUN_NOT_WAITING',
@@ -81,6 +83,7 @@ function requirePickable({ id, origin, state }: RunRecord): void {
   if (state === 'refused') {
     throw new Fault('RUN_NOT_WAITING', `Run ${id} was refused, so it has no candidates to pick from.`);
   }
+  return run;
 }
 
 /** Only candidates that passed every gate can be picked, by people as by judges (I7). */

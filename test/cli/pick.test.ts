@@ -14,10 +14,12 @@ const ON_GITHUB = githubOrigin();
 async function shellWith({
   origin = LOCAL,
   over = true,
+  survivors = true,
   shell = {},
 }: {
   origin?: Origin;
   over?: boolean;
+  survivors?: boolean;
   shell?: Parts<Shell>;
 } = {}) {
   const store = memoryStore();
@@ -32,7 +34,7 @@ async function shellWith({
     RUN,
     {
       evidence: [evidence('A'), evidence('B'), evidence('C', {}, tampering)],
-      ranking,
+      ranking: survivors ? ranking : ranking.map((one) => ({ ...one, survivor: false })),
       ...(decision ? { decision } : {}),
       outcome: { kind: 'branches', branches },
     },
@@ -116,6 +118,19 @@ test('without a letter, a person at a terminal chooses from the candidates that 
   expect(await type('pick', RUN)).toBe(0);
   expect(offered).toEqual([['B', 'C', 'A', 'diff:B', 'diff:C', 'diff:A', 'none', 'later']]);
   expect(await picks()).toEqual([{ number: 1, alias: 'B', by: null }]);
+});
+
+test.each([
+  ['an active run', { over: false }, 'is still active, so there is nothing to pick from yet.'],
+  ['a run on GitHub', { origin: ON_GITHUB }, 'pick there: comment `/auto-dev pick B`.'],
+  ['a run without survivors', { survivors: false }, 'can be picked: none passed every gate.'],
+])('without a letter, %s is refused before a list is shown', async (_name, how, why) => {
+  const { offered, chooseOne } = chooser('A');
+  const { type, picks, err } = await shellWith({ ...how, shell: { chooseOne } });
+  expect(await type('pick', RUN)).toBe(1);
+  expect(err()).toContain(why);
+  expect(offered).toEqual([]);
+  expect(await picks()).toEqual([]);
 });
 
 test('who leaves the list, or decides later, picks nothing; `none` rejects all', async () => {
