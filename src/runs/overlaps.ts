@@ -15,7 +15,7 @@ import { handleOf, requireGitHub, type World } from './context.ts';
  * request, and an installation has 5,000 an hour.
  */
 const MAX_PULLS = 30;
-const READ_MS = 15_000;
+export const READ_MS = 15_000;
 
 type OverlapPorts = Pick<World, 'clock' | 'github' | 'log'>;
 

@@ -8,6 +8,7 @@ import type { Decision } from '../../src/core/ranking/index.ts';
 import { type Operator, parseEnvironment, Settings } from '../../src/core/settings/index.ts';
 import type { CollectedPatch, Store } from '../../src/ports/index.ts';
 import { announceEndedRuns, openAnnouncer, reconcile, type World } from '../../src/runs/index.ts';
+import { READ_MS } from '../../src/runs/overlaps.ts';
 import { endWithFault, publish } from '../../src/runs/publish/index.ts';
 import { executeStage } from '../../src/runs/stage.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
@@ -136,7 +137,9 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
   const clock = {
     elapsed: () => performance.now(),
     now: () => NOON,
-    async sleep(ms: number) {
+    async sleep(ms: number, signal?: AbortSignal) {
+      // A limit of time for reading, which is not waited for.
+      if (ms === READ_MS) return new Promise<void>((end) => signal?.addEventListener('abort', () => end()));
       slept.push(ms);
       line.mended();
       options.onSleep?.();
