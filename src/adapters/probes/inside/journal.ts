@@ -1,4 +1,4 @@
-import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** A variant that started and did not end. */
@@ -32,6 +32,8 @@ export const JOURNAL = '@the-journal-of-probes@';
 /** The folder in which recorder.cjs writes one file for each process, and reads what to skip. */
 export class Journal {
   readonly folder: string;
+  /** What was unfinished in a file when it had this many bytes: it is read again only when it has grown. */
+  readonly #seen = new Map<string, { readonly size: number; readonly unfinished: readonly Begun[] }>();
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -53,17 +55,22 @@ export class Journal {
   /** At most one for each process; they are near the end of its file. */
   async unfinished(): Promise<readonly Begun[]> {
     const found: Begun[] = [];
-    for (const file of await this.#files()) found.push(...unfinishedIn(file, await this.#tailOf(file)));
+    for (const file of await this.#files()) found.push(...(await this.#unfinishedIn(file)));
     return found;
   }
 
-  async #tailOf(name: string): Promise<string> {
-    const file = await open(join(this.folder, name));
+  async #unfinishedIn(name: string): Promise<readonly Begun[]> {
+    const path = join(this.folder, name);
+    const before = this.#seen.get(name);
+    if (before?.size === (await stat(path)).size) return before.unfinished;
+    const file = await open(path);
     try {
       const { size } = await file.stat();
       const from = Math.max(0, size - TAIL_BYTES);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
-      return buffer.toString('utf8', 0, bytesRead);
+      const unfinished = unfinishedIn(name, buffer.toString('utf8', 0, bytesRead));
+      this.#seen.set(name, { size, unfinished });
+      return unfinished;
     } finally {
       await file.close();
     }
@@ -85,6 +92,7 @@ export class Journal {
     const begin = `["b",${JSON.stringify(key)},`;
     const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => !line.startsWith(begin));
     await writeFile(path, lines.join('\n'));
+    this.#seen.delete(file);
   }
 
   async #append(name: string, line: Line): Promise<void> {

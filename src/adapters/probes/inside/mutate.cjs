@@ -9,17 +9,21 @@ const MAX_COUNT = 12;
 const MAX_PARTS = 40;
 const TOKENS = /[A-Za-z]+|\d+|\s+|[^\w\s]|_/g;
 
-/** 32-bit FNV-1a of a text: the only source of choice here. */
-function hashOf(text) {
-  let hash = 0x811c9dc5;
+/**
+ * 32-bit FNV-1a of a text: the only source of choice here. `before` is the hash of a text that comes before it, so that
+ * what many texts begin with is read once.
+ */
+function hashOf(text, before = 0x811c9dc5) {
+  let hash = before;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
 
 /** The items in an order that depends only on `seed` and themselves. */
 function shuffled(items, seed) {
+  const seeded = hashOf(`${seed}|`);
   return items
-    .map((item, at) => [hashOf(`${seed}|${at}|${String(item)}`), item])
+    .map((item, at) => [hashOf(`${at}|${String(item)}`, seeded), item])
     .sort((a, b) => a[0] - b[0])
     .map(([, item]) => item);
 }
@@ -42,7 +46,7 @@ const BITS = Array.from(
   (_, bits) => [...bits.toString(2)].filter((bit) => bit === '1').length,
 );
 
-/** Shapes and parts of the texts of a pool, cached because they are needed very often. */
+/** Shapes and parts of the texts of a pool, with the parts' kinds, cached because they are needed very often. */
 const known = new WeakMap();
 function textsOf(pool) {
   if (!known.has(pool)) {
@@ -50,7 +54,8 @@ function textsOf(pool) {
     const parts = [
       ...new Set(texts.filter((text) => text.length <= 200).flatMap((text) => text.match(TOKENS) ?? [])),
     ];
-    known.set(pool, { shapes: texts.map(shapeOf), parts: parts.slice(0, 400) });
+    const some = parts.slice(0, 400).map((part) => ({ part, kind: kindOf(part) }));
+    known.set(pool, { shapes: texts.map(shapeOf), parts: some });
   }
   return known.get(pool);
 }
@@ -58,12 +63,20 @@ function textsOf(pool) {
 /** The most similar texts of the pool; the seed decides between equally similar ones. */
 function nearest(text, pool, seed, most) {
   const own = shapeOf(text);
-  return textsOf(pool)
-    .shapes.filter((shape) => shape.text !== text)
-    .map((shape) => ({ shape, far: BITS[own.kinds ^ shape.kinds] + Math.abs(own.size - shape.size) }))
-    .sort((a, b) => a.far - b.far || hashOf(seed + a.shape.text) - hashOf(seed + b.shape.text))
-    .slice(0, most)
-    .map(({ shape }) => shape.text);
+  const seeded = hashOf(seed);
+  const isNearer = (a, b) =>
+    a.far < b.far || (a.far === b.far && hashOf(a.text, seeded) < hashOf(b.text, seeded));
+  // Sorting them all takes longer than everything else here.
+  const found = [];
+  for (const shape of textsOf(pool).shapes) {
+    if (shape.text === text) continue;
+    const one = { text: shape.text, far: BITS[own.kinds ^ shape.kinds] + Math.abs(own.size - shape.size) };
+    let at = found.length;
+    while (at > 0 && isNearer(one, found[at - 1])) at -= 1;
+    if (at < most) found.splice(at, 0, one);
+    if (found.length > most) found.pop();
+  }
+  return found.map((one) => one.text);
 }
 
 function stringsLike(text, pool, seed) {
@@ -106,21 +119,24 @@ function tokensChanged(text, pool, seed) {
   const tokens = text.match(TOKENS) ?? [];
   if (tokens.length < 2 || tokens.length > 400) return [];
   const { parts, shapes } = textsOf(pool);
+  const seeded = hashOf(`${seed}|`);
   const some = Array.from(
     { length: Math.min(MAX_PARTS, parts.length) },
-    (_, nth) => parts[hashOf(`${seed}|${nth}`) % parts.length],
+    (_, nth) => parts[hashOf(String(nth), seeded) % parts.length],
   );
   const joined = (at, gone, ...put) => [...tokens.slice(0, at), ...put, ...tokens.slice(at + gone)].join('');
   const places = shuffled([...tokens.keys()], `${seed}|places`);
   const at = (nth) => places[nth % places.length];
-  const alike = (nth) =>
-    some.filter((token) => token !== tokens[at(nth)] && kindOf(token) === kindOf(tokens[at(nth)]));
+  const alike = (token) => {
+    const own = kindOf(token);
+    return some.filter(({ part, kind }) => kind === own && part !== token);
+  };
   const found = [0, 1, 2].flatMap((nth) => {
-    const [other] = alike(nth).slice(nth);
-    return other === undefined ? [] : [light(joined(at(nth), 1, other), 'another part')];
+    const [other] = alike(tokens[at(nth)]).slice(nth);
+    return other === undefined ? [] : [light(joined(at(nth), 1, other.part), 'another part')];
   });
-  for (const [nth, token] of some.slice(0, 2).entries())
-    found.push(light(joined(at(nth + 3), 0, token), 'a part more'));
+  for (const [nth, { part }] of some.slice(0, 2).entries())
+    found.push(light(joined(at(nth + 3), 0, part), 'a part more'));
   found.push(light(joined(at(5), 1), 'a part less'), light(joined(at(6), 0, tokens[at(6)]), 'a part twice'));
   const other = shapes.length > 0 ? shapes[hashOf(`${seed}|halves`) % shapes.length].text : text;
   if (other !== text && other.length <= 200)
@@ -277,11 +293,16 @@ function similarValues(value, pool, seed) {
   return [...fresh.filter((each) => each.light), ...fresh.filter((each) => !each.light)];
 }
 
+const MAY_HOLD_BIGINTS = new Set(['bigint', 'object']);
+
 function keyOf(value) {
+  // No other key begins like that of a text.
+  if (typeof value === 'string') return `"${value}`;
   try {
-    return (
-      JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each)) ?? String(value)
-    );
+    const named = MAY_HOLD_BIGINTS.has(typeof value)
+      ? JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? `${each}n` : each))
+      : JSON.stringify(value);
+    return named ?? String(value);
   } catch {
     return 'unknown';
   }

@@ -1,5 +1,6 @@
 """Other values of the same kind, as in mutate.cjs. Pure and deterministic."""
 
+import functools
 import importlib.util
 import os
 
@@ -14,21 +15,33 @@ MAX_COUNT = 12
 
 def shuffled(items, seed):
     """The items in an order that depends only on the seed and themselves."""
-    return [items[at] for _, at in sorted((hash_of(f"{seed}|{at}|{item!r}"), at) for at, item in enumerate(items))]
+    seeded = hash_of(f"{seed}|")
+    return [items[at] for _, at in sorted((hash_of(f"{at}|{item!r}", seeded), at) for at, item in enumerate(items))]
 
 
+@functools.lru_cache(maxsize=4096)
 def _shape(text):
-    return (
+    """The kinds of characters in it, as bits. Needed for the same texts very often."""
+    kinds = (
         any(c.isdigit() for c in text), any(c.islower() for c in text), any(c.isupper() for c in text),
         any(c.isspace() for c in text), any(not c.isalnum() and not c.isspace() for c in text),
     )
+    return sum(1 << nth for nth, has in enumerate(kinds) if has)
+
+
+def _nearest(text, pool, seed, most):
+    """The most similar texts of the pool; the seed decides between equally similar ones, and is read for them alone."""
+    others = [other for other in pool if isinstance(other, str) and other != text]
+    own, size = _shape(text), len(text)
+    far = [bin(own ^ _shape(other)).count("1") + abs(len(other) - size) / (size + 4) for other in others]
+    limit = max(sorted(far)[:most], default=0)
+    seeded = hash_of(seed)
+    near = sorted((far[at], hash_of(other, seeded), at) for at, other in enumerate(others) if far[at] <= limit)
+    return [others[at] for _, _, at in near[:most]]
 
 
 def _texts(text, pool, seed):
-    others = [other for other in pool if isinstance(other, str) and other != text]
-    own = _shape(text)
-    far = lambda other: sum(a != b for a, b in zip(own, _shape(other))) + abs(len(other) - len(text)) / (len(text) + 4)
-    found = [(other, True) for other in sorted(others, key=lambda other: (far(other), hash_of(seed + other)))[:5]]
+    found = [(other, True) for other in _nearest(text, pool, seed, 5)]
     at = hash_of(f"{seed}|{text}") % len(text) if text else 0
     if len(text) > 1:
         found += [(text[:-1], True), (text[1:], True), (text[:at] + text[at + 1:], True)]
