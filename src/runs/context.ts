@@ -99,7 +99,7 @@ export interface Announcer {
   soon(runId: RunId): void;
   /** Writes the final status, labels and reaction of an ended run. Waits for pending edits. */
   finish(runId: RunId): Promise<void>;
-  /** Waits for pending edits; for shutdown. */
+  /** Makes pending edits at once and waits for them; for shutdown. */
   idle(): Promise<void>;
 }
 

@@ -1,0 +1,105 @@
+import type { GitHubOrigin } from '../../core/model/index.ts';
+import type { Publisher, RunRecord, Store } from '../../ports/index.ts';
+import type { World } from '../context.ts';
+import { idempotentWrite } from '../stage.ts';
+import { LABEL, RUNNING_LABEL } from '../view.ts';
+
+const OUTCOMES = {
+  won: 'auto-dev:done',
+  none: 'auto-dev:none',
+  pick: 'auto-dev:pick',
+  failed: 'auto-dev:failed',
+} as const;
+
+/** Sets the 👀 reaction alone: the triggering label stays until the run begins, since admission checks for it. */
+export async function acknowledgeQueued(
+  { store }: Pick<World, 'store'>,
+  publisher: Publisher,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
+  await idempotentWrite(store, run.id, 'greet-in-line', {
+    look: async () => null,
+    write: async () => {
+      await publisher.react({ issue: origin.issue }, 'eyes');
+      return true;
+    },
+  });
+}
+
+/** Sets the 👀 reaction and the label of an active run. Idempotent. */
+export async function acknowledge(
+  { store }: Pick<World, 'store'>,
+  publisher: Publisher,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
+  const nothing = async () => null;
+  await idempotentWrite(store, run.id, 'greet', {
+    look: nothing,
+    write: async () => {
+      await publisher.react({ issue: origin.issue }, 'eyes');
+      // The triggering label is removed once the run has begun.
+      await publisher.setLabels(origin.issue, {
+        add: [RUNNING_LABEL],
+        remove: [LABEL, ...Object.values(OUTCOMES)],
+      });
+      return true;
+    },
+  });
+}
+
+type RunConclusion = keyof typeof OUTCOMES | 'quiet';
+
+const REACTIONS = { won: 'rocket', none: 'confused', failed: 'confused', pick: null, quiet: null } as const;
+
+function endingOf(run: RunRecord): RunConclusion {
+  switch (run.state) {
+    case 'awaiting_pick':
+      return 'pick';
+    case 'published':
+    case 'merged':
+      return run.outcome?.kind === 'pull' ? 'won' : 'none';
+    case 'failed':
+      return 'failed';
+    // `closed`: no candidate was picked, or the pull request was closed.
+    default:
+      return 'quiet';
+  }
+}
+
+/** Sets the label and reaction for the outcome; once per outcome, since a pick can follow an earlier one. */
+export async function close(
+  { store }: Pick<World, 'store'>,
+  publisher: Publisher,
+  run: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
+  if (await isSuperseded(store, run, origin)) return;
+  const ending = endingOf(run);
+  const label = ending === 'quiet' ? null : OUTCOMES[ending];
+  const reaction = REACTIONS[ending];
+  await idempotentWrite(store, run.id, `close:${ending}`, {
+    look: async () => null,
+    write: async () => {
+      await publisher.setLabels(origin.issue, {
+        add: label ? [label] : [],
+        remove: [RUNNING_LABEL, ...Object.values(OUTCOMES).filter((one) => one !== label)],
+      });
+      if (reaction) await publisher.react({ issue: origin.issue }, reaction);
+      return true;
+    },
+  });
+}
+
+/** Labels of an issue reflect its newest run only. */
+async function isSuperseded(store: Store, self: RunRecord, origin: GitHubOrigin): Promise<boolean> {
+  const runs = await store.runsAt(origin.repositoryId, origin.issue);
+  return runs.some(
+    (run) =>
+      run.task !== undefined &&
+      run.createdAt > self.createdAt &&
+      run.origin.kind === 'github' &&
+      run.origin.issue === origin.issue,
+  );
+}
