@@ -54,6 +54,8 @@ export async function startUpkeep(
 ): Promise<Upkeep> {
   await reconcile(world);
   await intake.recover();
+  const stopping = new AbortController();
+  const warn = warnUntil(stopping.signal);
   const endSessions = (): Promise<unknown> =>
     world.store
       .deleteEndedSessions(world.clock.now())
@@ -72,18 +74,21 @@ export async function startUpkeep(
   const prune = async () => {
     // If one of them fails, the other one is still executed.
     await pruneUnused(world).catch(warn(world, 'Unused files could not be removed.'));
+    if (stopping.signal.aborted) return;
     await settleOutcomes(world).catch(warn(world, 'What became of candidates could not be found out.'));
+    if (stopping.signal.aborted) return;
     await removeExpired(world, keep).catch(warn(world, 'Expired data could not be removed.'));
   };
   let pruning = prune();
   const daily = setInterval(() => {
     pruning = pruning.then(prune);
   }, PRUNE_EVERY_MS);
-  const missedEvents = startMissedEventChecks(world);
+  const missedEvents = startMissedEventChecks(world, warn);
   const workers = watchWorkers(world);
-  const queueNotices = startQueueNotices(world);
+  const queueNotices = startQueueNotices(world, warn);
   return {
     stop: () => {
+      stopping.abort();
       queueNotices.stop();
       clearInterval(timer);
       clearInterval(daily);
@@ -98,6 +103,8 @@ export function startWorkerUpkeep(
   world: Pick<World, 'clock' | 'log' | 'store' | 'toolchains' | 'workspaces'>,
 ): Upkeep {
   let work: Promise<unknown> = Promise.resolve();
+  const stopping = new AbortController();
+  const warn = warnUntil(stopping.signal);
   const sweep = () => {
     work = work
       .then(() => sweepEnded(world))
@@ -109,14 +116,19 @@ export function startWorkerUpkeep(
   sweep();
   prune();
   const timers = [setInterval(sweep, EVERY_MS), setInterval(prune, PRUNE_EVERY_MS)];
-  return { stop: () => timers.forEach(clearInterval) };
+  return {
+    stop: () => {
+      stopping.abort();
+      timers.forEach(clearInterval);
+    },
+  };
 }
 
 /**
  * Keeps the positions of queued runs in their comments up to date. A run that starts before the first check never shows
  * one.
  */
-function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 'store'>): Upkeep {
+function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 'store'>, warn: Warn): Upkeep {
   const announced = new Map<string, number>();
   let announcing = Promise.resolve();
   const timer = setInterval(() => {
@@ -131,7 +143,7 @@ function startQueueNotices(world: Pick<World, 'announcer' | 'clock' | 'log' | 's
  * Looks for events whose webhooks were missed, in the background. If a check takes longer than the interval, the next
  * one is skipped.
  */
-function startMissedEventChecks(world: CancelPorts & Pick<World, 'random'>): Upkeep {
+function startMissedEventChecks(world: CancelPorts & Pick<World, 'random'>, warn: Warn): Upkeep {
   let choicesAt = Number.NEGATIVE_INFINITY;
   let labelsAt = Number.NEGATIVE_INFINITY;
   let stoppedAt: number | null = null;
@@ -160,10 +172,15 @@ function startMissedEventChecks(world: CancelPorts & Pick<World, 'random'>): Upk
   return { stop: () => clearInterval(timer) };
 }
 
-const warn =
-  ({ log }: Pick<World, 'log'>, what: string) =>
-  (thrown: unknown): void =>
-    log.warn({ err: thrown }, what);
+type Warn = (world: Pick<World, 'log'>, what: string) => (thrown: unknown) => void;
+
+/** Logs failures until then: work in the background does not end before the connections that it uses are closed. */
+const warnUntil =
+  (stopping: AbortSignal): Warn =>
+  ({ log }, what) =>
+  (thrown) => {
+    if (!stopping.aborted) log.warn({ err: thrown }, what);
+  };
 
 async function removeExpired(
   world: Pick<World, 'artifacts' | 'clock' | 'engine' | 'github' | 'log' | 'store'>,
