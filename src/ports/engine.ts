@@ -7,7 +7,7 @@ export interface FlowContext {
    * Runs `work` once and stores its result. After a crash, finished steps are not repeated; interrupted ones start
    * again. `signal` aborts when the run is cancelled. Rejects with the error of `work`.
    */
-  step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>;
+  step<T>(name: string, work: (signal: AbortSignal) => Promise<T>, options?: StepOptions): Promise<T>;
   /**
    * Sleeps until this flow is signalled under `topic` or `ms` milliseconds have passed, also across restarts. Signals
    * are buffered: one sent before the wait ends it at once. Each signal ends one wait.
@@ -29,6 +29,14 @@ export interface FlowContext {
    * them. Never rejects for a single child: result i belongs to input i and says how it ended.
    */
   fanOut<T>(inputs: readonly ChildInput[]): Promise<readonly ChildResult<T>[]>;
+}
+
+export interface StepOptions {
+  /**
+   * True: a shutdown aborts `signal` at once instead of waiting for the step to end by itself, for steps that wait for
+   * others or lose little. It starts again at the next launch, like every interrupted step. Default: false.
+   */
+  readonly endsAtShutdown?: boolean;
 }
 
 /** Determines a run's position in the run queue. */
@@ -89,7 +97,10 @@ export interface Engine {
    * Deletes runs that ended before a time (milliseconds since 1970 UTC), with their candidates; returns their number.
    */
   forget(before: number): Promise<number>;
-  /** Stops accepting work and waits up to `graceMs` for running steps. Unfinished work resumes at the next launch. */
+  /**
+   * Stops accepting work and waits up to `graceMs` for running steps; those with `endsAtShutdown` are aborted first.
+   * Unfinished work resumes at the next launch.
+   */
   shutdown(graceMs?: number): Promise<void>;
 }
 

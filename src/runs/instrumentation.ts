@@ -65,8 +65,8 @@ function instrumentSteps(
   const { log, clock, metrics, tracer } = world;
   return {
     ...context,
-    step: (name, work) =>
-      context.step(name, (signal) =>
+    step: (name, work, options) => {
+      const instrumented = (signal: AbortSignal) =>
         log.within({ stage: name }, async () => {
           const began = clock.elapsed();
           const attributes = {
@@ -83,7 +83,8 @@ function instrumentSteps(
           } finally {
             metrics?.stage(name, (clock.elapsed() - began) / 1000);
           }
-        }),
-      ),
+        });
+      return context.step(name, instrumented, options);
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { asFault, Fault, type FaultCode, OUTAGES, type RunId } from '../core/model/index.ts';
-import type { Clock, FlowContext, RunRecord, Store } from '../ports/index.ts';
+import type { Clock, FlowContext, RunRecord, StepOptions, Store } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
 
 /** Dependencies of every stage. */
@@ -132,17 +132,17 @@ export const UNLIMITED: WorkTime = { left: () => Number.POSITIVE_INFINITY, begin
 /** Maximum work time of a run in milliseconds; the operator's MAX_RUN_TIME. */
 export const maxWorkMs = ({ ceilings }: Pick<World, 'ceilings'>): number => ceilings.runSeconds * 1_000;
 
-/** The stages of a run, each with the time that earlier ones left. */
+/** The stages of a run, each with the time that earlier ones left. `options`: of the step of each stage. */
 export const stagesOf =
-  (world: StagePorts, flow: FlowContext, runId: RunId, time: WorkTime): StageRunner =>
+  (world: StagePorts, flow: FlowContext, runId: RunId, time: WorkTime, options?: StepOptions): StageRunner =>
   async (name, work) => {
     const leftMs = time.left();
     const took = time.begin();
-    const { elapsed = 0, ...result } = await flow.step(name, (signal) =>
+    const execute = (signal: AbortSignal) =>
       executeStage(world, name, { signal, leftMs }, async (within) =>
         work({ run: await loadRun(world, runId), signal: within, leftMs }),
-      ),
-    );
+      );
+    const { elapsed = 0, ...result } = await flow.step(name, execute, options);
     took(elapsed);
     return result;
   };

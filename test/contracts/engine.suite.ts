@@ -827,6 +827,44 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
         });
       });
 
+      test('a step that waits for others does not delay a shutdown, and runs again at the next launch', async () => {
+        const durable = await world();
+        const watching = gate();
+        let told = false;
+        const flows = (pass: number) =>
+          flowsOf(async ({ step }) => {
+            const brief = await step('brief', async () => pass);
+            const watch = async (signal: AbortSignal) => {
+              if (pass > 1) return 'all coders have ended';
+              watching.open();
+              await untilAborted(signal);
+              told = true;
+              throw new Error('The watch is over.');
+            };
+            return [brief, await step('watch', watch, { endsAtShutdown: true })];
+          });
+        const first = await durable.launched(flows(1));
+        await first.start('r1', null);
+        await watching.opened;
+        // Longer than the test may take.
+        await first.shutdown(10 * 60_000);
+        expect(told).toBe(true);
+
+        const second = await durable.launched(flows(2));
+        expect(await second.settled('r1')).toEqual({ kind: 'done', value: [1, 'all coders have ended'] });
+      });
+
+      test('a step that may be interrupted by a shutdown keeps what it returns before, and its own failure', async () => {
+        const engine = await launched(async ({ step }) => {
+          const failed = await step('fails', async () => Promise.reject(new Error('Why.')), {
+            endsAtShutdown: true,
+          }).catch((error: Error) => error.message);
+          return [failed, await step('works', async () => 'done', { endsAtShutdown: true })];
+        });
+        await engine.start('r1', null);
+        expect(await engine.settled('r1')).toEqual({ kind: 'done', value: ['Why.', 'done'] });
+      });
+
       test('a fault is the same on replay', async () => {
         const durable = await world();
         const waiting = gate();

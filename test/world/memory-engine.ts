@@ -7,6 +7,7 @@ import type {
   FlowContext,
   FlowStatus,
   Flows,
+  StepOptions,
 } from '../../src/ports/index.ts';
 
 type Ended = Exclude<FlowStatus, { kind: 'running' } | { kind: 'unknown' }>;
@@ -73,6 +74,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   let free = options.concurrency ?? 3;
   let flows: Flows | null = null;
   let stopping = false;
+  const leaving = new AbortController();
 
   const launched = (): Flows => {
     if (flows === null)
@@ -147,9 +149,9 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     const live = () => {
       if (record.status.kind === 'cancelled') throw new Cancelled('The run was cancelled.');
     };
-    async function once(name: string, work: (signal: AbortSignal) => Promise<unknown>): Promise<Outcome> {
+    async function once(name: string, work: () => Promise<unknown>): Promise<Outcome> {
       try {
-        return { ok: true, value: kept(`The result of step \`${name}\``, await work(signal)) };
+        return { ok: true, value: kept(`The result of step \`${name}\``, await work()) };
       } catch (error) {
         return { ok: false, error };
       }
@@ -164,19 +166,37 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       steps.set(step, record.id);
       return step.finally(() => steps.delete(step));
     }
-    async function begun(place: number, name: string, work: (signal: AbortSignal) => Promise<unknown>) {
+    async function begun(
+      place: number,
+      name: string,
+      work: (signal: AbortSignal) => Promise<unknown>,
+      { endsAtShutdown = false }: StepOptions,
+    ): Promise<Outcome> {
       await ticket.regain(signal);
       if (stopping) return frozen<Outcome>();
-      return inFlight(recorded(place, once(name, work)));
+      if (!endsAtShutdown)
+        return inFlight(
+          recorded(
+            place,
+            once(name, () => work(signal)),
+          ),
+        );
+      const outcome = await inFlight(once(name, () => work(AbortSignal.any([signal, leaving.signal]))));
+      if (!outcome.ok && leaving.signal.aborted) return frozen<Outcome>();
+      return recorded(place, Promise.resolve(outcome));
     }
     return {
       id: record.id,
-      async step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+      async step<T>(
+        name: string,
+        work: (signal: AbortSignal) => Promise<T>,
+        options: StepOptions = {},
+      ): Promise<T> {
         if (stopping) return frozen();
         live();
         const place = calls;
         calls += 1;
-        const outcome = record.steps.get(place) ?? (await begun(place, name, work));
+        const outcome = record.steps.get(place) ?? (await begun(place, name, work, options));
         live();
         if (signal.aborted) return frozen();
         if (!outcome.ok) throw outcome.error;
@@ -332,6 +352,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     async shutdown(graceMs = 10_000) {
       if (flows === null) return;
       stopping = true;
+      leaving.abort(new Error('Runoff is shutting down.'));
       line.close();
       for (const id of bells.keys()) ring(id);
       const { promise: patience, resolve } = Promise.withResolvers<void>();

@@ -61,7 +61,10 @@ export const RUN_QUEUE = 'runs';
 export const EXAMINATION_QUEUE = 'examinations';
 /** Our default: one examination uses several cores by itself. */
 export const DEFAULT_EXAMINATIONS = 2;
-/** Our default: a queued flow starts after half of this time on average, at the cost of two queries each time. */
+/**
+ * Our default: a flow that this process has put into a queue starts after half of this time on average. Each poll costs
+ * two queries, so most of an idle process are left out (`QueueLooks`).
+ */
 export const QUEUE_POLL_MS = 100;
 /** Maximum number of connections; up to half of them may wait for results. */
 const POOL_SIZE = 6;

@@ -1,6 +1,6 @@
 import { DBOS, Error as DbosErrors, type WorkflowHandle } from '@dbos-inc/dbos-sdk';
 import { FAULTS, Fault, type FaultCode } from '../../core/model/index.ts';
-import type { ChildInput, ChildResult, FlowContext } from '../../ports/index.ts';
+import type { ChildInput, ChildResult, FlowContext, StepOptions } from '../../ports/index.ts';
 import type { RunSlot } from './run-queue.ts';
 
 /**
@@ -21,6 +21,8 @@ export interface FlowHost {
   readonly signal: AbortSignal;
   /** True: no further step starts. The flow freezes where it is and continues at the next launch. */
   isStopping(): boolean;
+  /** Aborts when the engine begins to shut down. */
+  readonly leaving: AbortSignal;
   /** Whether no other process has taken this flow over. */
   ownsWork(): Promise<boolean>;
   /** The flow's slot in this process. */
@@ -71,23 +73,30 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
 
   /**
    * Executes work inside a DBOS step: failures become values, except for those that DBOS must see. A shutdown waits for
-   * `ended`, but not for a run that only waits for a slot.
+   * `ended`, but not for a run that only waits for a slot. A step that the shutdown has interrupted has no outcome.
    */
   async function perform<T>(
     name: string,
     work: (signal: AbortSignal) => Promise<T>,
-    ended: Promise<void>,
+    ended: PromiseWithResolvers<void>,
+    { endsAtShutdown = false }: StepOptions,
   ): Promise<StepOutcome> {
     const signal = stepSignal();
     await host.slot.regain(signal);
     if (host.isStopping()) return neverSettle();
-    host.track(ended);
+    host.track(ended.promise);
+    const { leaving } = host;
     try {
-      const value = toPlainJson(`The result of step \`${name}\``, await work(signal));
+      const value = toPlainJson(
+        `The result of step \`${name}\``,
+        await work(endsAtShutdown ? AbortSignal.any([signal, leaving]) : signal),
+      );
       return { ok: true, ...(value === undefined ? {} : { value }) };
     } catch (error) {
       if (signal.aborted) throw error;
-      return failureOf(error);
+      if (!endsAtShutdown || !leaving.aborted) return failureOf(error);
+      ended.resolve();
+      return neverSettle();
     }
   }
 
@@ -113,7 +122,11 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
 
   return {
     id,
-    async step<T>(name: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    async step<T>(
+      name: string,
+      work: (signal: AbortSignal) => Promise<T>,
+      options: StepOptions = {},
+    ): Promise<T> {
       if (host.isStopping()) return neverSettle();
       let thrown: { readonly error: unknown } | null = null;
       const watched = async (signal: AbortSignal): Promise<T> => {
@@ -125,7 +138,7 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
         }
       };
       const ended = Promise.withResolvers<void>();
-      const outcome = await DBOS.runStep(() => kept(perform(name, watched, ended.promise)), { name })
+      const outcome = await DBOS.runStep(() => kept(perform(name, watched, ended, options)), { name })
         .finally(ended.resolve)
         .catch((error) => {
           // The engine stopped before the step ended: the failure is ours, not the step's.

@@ -16,7 +16,13 @@ import {
   queueLimitsOf,
   RUN_QUEUE,
 } from './dbos-config.ts';
-import { launchDbos, openUnansweredClaims, type UnansweredClaims, watchWallClock } from './dbos-internals.ts';
+import {
+  launchDbos,
+  openQueueLooks,
+  openUnansweredClaims,
+  type UnansweredClaims,
+  watchWallClock,
+} from './dbos-internals.ts';
 import { type FlowResult, toPlainJson } from './flow.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { type ExecutorLock, isExecutorLocked, lockExecutor, withLaunchLock } from './locks.ts';
@@ -80,6 +86,7 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
     DBOS.setConfig(config);
     const found = register(given, activeFlows, queue);
     await launchDbos({
+      looks: activeFlows.looks,
       limits: queue === null ? new Map() : queueLimitsOf(queue),
       mayClaim: () => !activeFlows.isStopping() && (fence?.isFresh() ?? true),
       onUnanswered: claims.add,
@@ -134,6 +141,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     queue === null ? new Semaphore(options.directConcurrency ?? 3) : null,
     line,
     options.among?.fence ?? null,
+    openQueueLooks(),
   );
   let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
@@ -171,6 +179,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       const { run } = registered();
       const start = { workflowID: id, ...(queue === null ? {} : { queueName: RUN_QUEUE }) };
       await DBOS.startWorkflow(run, start)(toPlainJson(`The input of run ${id}`, input), null);
+      activeFlows.looks.wake();
     },
 
     status,

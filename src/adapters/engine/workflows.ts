@@ -3,6 +3,7 @@ import { DBOS } from '@dbos-inc/dbos-sdk';
 import type { Semaphore } from 'async-mutex';
 import type { ChildInput, FlowContext, Flows } from '../../ports/index.ts';
 import { type CoderQueue, EXAMINATION_QUEUE } from './dbos-config.ts';
+import type { QueueLooks } from './dbos-internals.ts';
 import { type FlowHost, type FlowResult, flowContext, neverSettle, toPlainJson } from './flow.ts';
 import { type OwnFence, ownsWork } from './heartbeat.ts';
 import { inSlot, openRunSlot, type RunQueue, type RunSlot } from './run-queue.ts';
@@ -71,7 +72,7 @@ export function register(flows: Flows, active: ActiveFlows, queue: CoderQueue | 
   );
   const children = { candidate, examination };
 
-  function startChild(id: string, parent: string, child: ChildInput) {
+  async function startChild(id: string, parent: string, child: ChildInput) {
     const { flow = 'candidate', partition } = child;
     const where =
       queue === null
@@ -81,13 +82,16 @@ export function register(flows: Flows, active: ActiveFlows, queue: CoderQueue | 
             enqueueOptions: { queuePartitionKey: partition, priority: child.priority ?? 0 },
           };
     const input = toPlainJson(`The input of flow ${id}`, child.input);
-    return DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
+    const handle = await DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
+    active.looks.wake();
+    return handle;
   }
 
   const hostOf = (id: string, signal: AbortSignal, slot: RunSlot): FlowHost => ({
     signal,
     slot,
     isStopping,
+    leaving: active.leaving,
     ownsWork,
     track: (step) => active.track(id, step),
     startChild,
@@ -106,7 +110,10 @@ export interface ActiveFlows {
   readonly candidateSlots: Semaphore | null;
   /** Limits the runs at a time. */
   readonly runQueue: RunQueue;
+  readonly looks: QueueLooks;
   isStopping(): boolean;
+  /** Aborts when `drain` begins. */
+  readonly leaving: AbortSignal;
   /** Whether a step's result may be kept: no other process has taken over. */
   ownsWork(): Promise<boolean>;
   /** Registers a running step of this flow. */
@@ -131,13 +138,16 @@ export function openActiveFlows(
   candidateSlots: Semaphore | null,
   runQueue: RunQueue,
   fence: OwnFence | null,
+  looks: QueueLooks,
 ): ActiveFlows {
   const active = new Map<string, ActiveFlow>();
-  let stopping = false;
+  const leaving = new AbortController();
   return {
     candidateSlots,
     runQueue,
-    isStopping: () => stopping || (fence?.isExpired() ?? false),
+    looks,
+    isStopping: () => leaving.signal.aborted || (fence?.isExpired() ?? false),
+    leaving: leaving.signal,
     ownsWork: async () => fence === null || (await ownsWork(fence, delay)),
     async run(id, parent, body) {
       const abort = new AbortController();
@@ -148,6 +158,7 @@ export function openActiveFlows(
       } finally {
         await Promise.all(steps);
         active.delete(id);
+        looks.wake();
       }
     },
     track(id, step) {
@@ -163,7 +174,7 @@ export function openActiveFlows(
       }
     },
     async drain(graceMs) {
-      stopping = true;
+      leaving.abort(new Error('Runoff is shutting down.'));
       runQueue.close();
       const grace = new AbortController();
       await Promise.race([
