@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openContests } from '../../src/adapters/arena/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import { readRecords, VOTES_FILE, VoteRecord } from '../../src/core/arena/index.ts';
+import type { Workspaces } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import type { Viewer } from '../../src/web/index.ts';
 import { contestFile, fieldFrom, writeContest } from '../cli/contest-folder.ts';
@@ -50,7 +51,10 @@ async function spring(text: string, decided = 0): Promise<void> {
 async function served(): Promise<{ readonly site: Site } & AsyncDisposable> {
   const contests = openContests({ dir, dataDir: join(dir, 'data'), lock: async () => async () => {} });
   const world = webWorld({
-    world: partial<World>({ clock: systemClock }),
+    world: partial<World>({
+      clock: systemClock,
+      workspaces: partial<Workspaces>({ origin: async () => null }),
+    }),
     arena: { contests, variants: new Map(), githubUrl: 'https://github.test', localVoter: 'sam' },
   });
   const { promise: listening, resolve } = Promise.withResolvers<number>();
