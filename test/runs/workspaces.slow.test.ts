@@ -59,7 +59,7 @@ describe('in a workspace', () => {
   });
 
   test('without the time for all, changed packages and those that depend on them are tested, and it is said', async () => {
-    const files = { files: WORKSPACE, test: 'pnpm -r test', examine: '1s' };
+    const files = { files: WORKSPACE, test: 'pnpm -r test', examine: '3s' };
     const fixture = await shared.fixture(files);
     const onBase = await fixture.base();
     // On the base, `archive` used up the time before `core` had its turn.
