@@ -1,3 +1,4 @@
+import type { Semaphore } from 'async-mutex';
 import { outcomeIn, type TestRun } from '../core/evidence/index.ts';
 import { familyOf } from '../core/judging/index.ts';
 import { comparePatches } from '../core/likeness/index.ts';
@@ -9,7 +10,6 @@ import {
   type CheckRunner,
   type CheckRunnerPorts,
   gatherEvidence,
-  NotKept,
   openCheckRunner,
   readBaseRun,
 } from './examine/index.ts';
@@ -26,40 +26,19 @@ const MIN_STOPPED_EARLY = 3;
 
 type AheadPorts = CheckRunnerPorts & Pick<World, 'log' | 'random'>;
 
-/** How many candidates this process examines at a time while others of their runs are still coded. */
-export interface AheadSlots {
-  /** False if none is free. */
-  take(): boolean;
-  free(): void;
-}
-
-/** `most`: candidates at a time, or groups of them. */
-export function openAheadSlots(most: number): AheadSlots {
-  let taken = 0;
-  return {
-    take() {
-      if (taken >= most) return false;
-      taken += 1;
-      return true;
-    },
-    free() {
-      taken -= 1;
-    },
-  };
-}
-
 /**
  * Examines each candidate by itself as soon as its coder has ended, then the finished ones together, while others are
  * still at work; stops these where the settings allow it and the finishers pass and agree. Results on which the coders'
  * load can have no influence are kept for the run, so the following stage, which examines all candidates together,
  * finds them (docs/decisions/0190). Ends soon after coding: a command that has run for less than half of a test suite
  * is stopped, another one is waited for, half of a suite at most. What fails here is left to that stage. Returns the
- * milliseconds that it took after coding was over.
+ * milliseconds that it took after coding was over. `concurrency`: how many candidates, or groups of them, this process
+ * examines ahead at a time, of all runs together.
  */
 export const examineAhead =
-  (world: AheadPorts, slots: AheadSlots, baseRun: ArtifactRef): CodingWatcher =>
+  (world: AheadPorts, concurrency: Semaphore, baseRun: ArtifactRef): CodingWatcher =>
   async (context, over) => {
-    const watch = openWatch(world, slots, context, over, baseRun);
+    const watch = openWatch(world, concurrency, context, over, baseRun);
     const ended = AbortSignal.any([context.signal, over]);
     let overSince: number | null = null;
     try {
@@ -76,7 +55,7 @@ export const examineAhead =
   };
 
 interface FinisherWatch {
-  /** Begins with new finishers, as far as slots are free, and decides whether the other coders can be stopped. */
+  /** Begins with new finishers, as far as the limit allows, and decides whether the other coders can be stopped. */
   look(): Promise<void>;
   /** Stops what can be begun again at little cost, waits for the rest, and stops what takes longer. */
   end(): Promise<void>;
@@ -101,7 +80,7 @@ interface FinisherChecks {
 
 function openWatch(
   world: AheadPorts,
-  slots: AheadSlots,
+  concurrency: Semaphore,
   context: RunContext,
   over: AbortSignal,
   baseRun: ArtifactRef,
@@ -113,7 +92,7 @@ function openWatch(
   const begun = new Map<string, AheadExamination>();
   const examined = new Map<Alias, FinishedCandidate>();
   /** Results that are not kept for the run, by their keys. */
-  const notKept = new Map<string, NotKept>();
+  const notKept = new Map<string, unknown>();
   let checks: Promise<FinisherChecks> | null = null;
   let suiteMs = 0;
   let mayStop = taskOf(run).settings.adaptive.stopEarly;
@@ -159,8 +138,10 @@ function openWatch(
     const key = aliasesOf(candidates);
     const { retryAt = 0 } = begun.get(key) ?? {};
     if (over.aborted || retryAt === null || retryAt > world.clock.elapsed()) return;
-    const hasSlot = slots.take();
-    if (!hasSlot && !isNeeded) return;
+    const isCounted = !concurrency.isLocked();
+    if (!isCounted && !isNeeded) return;
+    // Takes effect at once, because it is not locked.
+    if (isCounted) void concurrency.acquire();
     const one: AheadExamination = {
       abort: new AbortController(),
       running: new Set(),
@@ -171,7 +152,7 @@ function openWatch(
     };
     begun.set(key, one);
     one.done = examineThem(one, candidates, isNeeded).finally(() => {
-      if (hasSlot) slots.free();
+      if (isCounted) concurrency.release();
     });
   }
 
@@ -188,17 +169,16 @@ function openWatch(
   const watched = (runner: CheckRunner, one: AheadExamination): CheckRunner => ({
     ...withOwnAreas(runner, world.random.nonce()),
     signal: AbortSignal.any([runner.signal, one.abort.signal]),
-    async remember(key, compute) {
+    async remember<T>(key: string, compute: () => Promise<T>, keeps?: (result: T) => boolean): Promise<T> {
       throwIfCancelled(over);
-      const before = notKept.get(key);
-      if (before) throw before;
+      // The caller that chose the key determines the type.
+      if (notKept.has(key)) return notKept.get(key) as T;
       const running = { since: world.clock.elapsed() };
       one.running.add(running);
       try {
-        return await runner.remember(key, compute);
-      } catch (thrown) {
-        if (thrown instanceof NotKept) notKept.set(key, thrown);
-        throw thrown;
+        const result = await runner.remember(key, compute, keeps);
+        if (keeps?.(result) === false) notKept.set(key, result);
+        return result;
       } finally {
         one.running.delete(running);
       }

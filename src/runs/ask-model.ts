@@ -9,7 +9,7 @@ import {
   type Usd,
 } from '../core/model/index.ts';
 import type { CapName, Gateway, Lease, Model, ModelRoute } from '../ports/index.ts';
-import { repositoryKeyOf, type World } from './context.ts';
+import { type Remember, repositoryKeyOf, type World } from './context.ts';
 import { throwIfCancelled, unlessDamaged } from './stage.ts';
 
 export interface ModelCallParts {
@@ -149,15 +149,16 @@ export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origi
 const MAX_ANSWER_CHARS = 200;
 const StoredAnswer = z.object({ sha256: z.string(), bytes: z.number() });
 
-/**
- * Caches results per key within a run, across crashes, so that a paid answer is never paid for twice. Results are plain
- * JSON. Failures are not cached.
- */
+/** Stores results for a run, across crashes. */
 export function rememberAnswers(
   { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
   runId: RunId,
-): <T>(key: string, work: () => Promise<T>) => Promise<T> {
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+): Remember {
+  return async <T>(
+    key: string,
+    work: () => Promise<T>,
+    keeps: (result: T) => boolean = () => true,
+  ): Promise<T> => {
     const name = `answer:${key.length > MAX_ANSWER_CHARS ? (await artifacts.put(key)).sha256 : key}`;
     const { intent } = await store.intend(runId, name);
     const kept = intent.state === 'done' ? StoredAnswer.safeParse(intent.result) : null;
@@ -166,7 +167,7 @@ export function rememberAnswers(
     // The caller that chose the key determines the type.
     if (text !== null) return JSON.parse(text) as T;
     const answer = await work();
-    await store.fulfil(runId, name, await artifacts.put(JSON.stringify(answer)));
+    if (keeps(answer)) await store.fulfil(runId, name, await artifacts.put(JSON.stringify(answer)));
     return answer;
   };
 }
@@ -175,14 +176,18 @@ export function rememberAnswers(
 export function keepAnswers(
   { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
   scope: string,
-): <T>(key: string, work: () => Promise<T>) => Promise<T> {
-  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+): Remember {
+  return async <T>(
+    key: string,
+    work: () => Promise<T>,
+    keeps: (result: T) => boolean = () => true,
+  ): Promise<T> => {
     const name = (await artifacts.put(key)).sha256;
     const known = await store.kept(scope, name);
     // The caller that chose the key determines the type.
     if (known) return JSON.parse(await artifacts.get(known)) as T;
     const answer = await work();
-    await store.keep(scope, name, await artifacts.put(JSON.stringify(answer)));
+    if (keeps(answer)) await store.keep(scope, name, await artifacts.put(JSON.stringify(answer)));
     return answer;
   };
 }

@@ -279,14 +279,18 @@ export async function storePatch(artifacts: Artifacts, patch: CollectedPatch): P
 }
 
 /**
+ * Runs `work` once per key and then returns its stored result, also after a crash, so that no answer is paid for twice. A
+ * key contains everything that the result depends on and may be long. Results are plain JSON. Neither failures nor
+ * results that `keeps` refuses are stored; default: every result is.
+ */
+export type Remember = <T>(key: string, work: () => Promise<T>, keeps?: (result: T) => boolean) => Promise<T>;
+
+/**
  * The delimiter of one question: random on first use, then the same in every repetition by any process. The gateway
  * serves a cached answer only for an identical question. `key` must contain everything that the question depends on, so
  * that all text in it was written before the delimiter was drawn.
  */
 export const stableNonce = (
-  parts: {
-    readonly random: Pick<Random, 'nonce'>;
-    remember<T>(key: string, work: () => Promise<T>): Promise<T>;
-  },
+  parts: { readonly random: Pick<Random, 'nonce'>; readonly remember: Remember },
   key: string,
 ): Promise<string> => parts.remember(`nonce:${key}`, async () => parts.random.nonce());

@@ -1,6 +1,7 @@
+import { Semaphore } from 'async-mutex';
 import type { FlowContext, Flows } from '../ports/index.ts';
 import { type AdmitPorts, admit, enqueue, permit, RunRequest } from './admit/index.ts';
-import { type AheadSlots, examineAhead, openAheadSlots } from './ahead.ts';
+import { examineAhead } from './ahead.ts';
 import { brief } from './brief/index.ts';
 import { CandidateInput, code, codeFurther, codeOne } from './code/index.ts';
 import type { World } from './context.ts';
@@ -43,7 +44,7 @@ async function runTask(
   world: World,
   flow: FlowContext,
   request: RunRequest,
-  aheadSlots: AheadSlots,
+  aheadConcurrency: Semaphore,
 ): Promise<RunEnd> {
   const { runId } = request;
   const time = workTimeOf(maxWorkMs(world));
@@ -63,7 +64,7 @@ async function runTask(
   if (agreed.value === 'stopped') return 'stopped';
 
   // Finished candidates are examined while others are still coded.
-  const ahead = examineAhead(world, aheadSlots, base.value);
+  const ahead = examineAhead(world, aheadConcurrency, base.value);
   const coded = await code(world, flow, { ...request, time }, stage, ahead);
   if (coded.kind === 'fault') return conclude(world, flow, runId, coded.fault);
 
@@ -89,10 +90,10 @@ async function runTask(
 
 /** The flows of the durable engine: a run, one candidate of it, and the examination of all of them. */
 export function flows(world: World): Flows {
-  const ahead = openAheadSlots(world.examinations);
+  const aheadConcurrency = new Semaphore(world.examinations);
   return instrumentFlows(world, {
     async run(flow, input) {
-      return runTask(world, flow, RunRequest.parse(input), ahead);
+      return runTask(world, flow, RunRequest.parse(input), aheadConcurrency);
     },
     candidate: (flow, input) => codeOne(world, flow, CandidateInput.parse(input)),
     examination: (flow, input) => examineHere(world, flow, ExaminationInput.parse(input)),

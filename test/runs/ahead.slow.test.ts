@@ -1,9 +1,10 @@
+import { Semaphore } from 'async-mutex';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock, systemRandom } from '../../src/adapters/system/index.ts';
 import type { Evidence } from '../../src/core/evidence/index.ts';
 import { type Candidate, NO_USAGE } from '../../src/core/model/index.ts';
 import type { Clock, Workspaces } from '../../src/ports/index.ts';
-import { type AheadSlots, examineAhead, openAheadSlots } from '../../src/runs/ahead.ts';
+import { examineAhead } from '../../src/runs/ahead.ts';
 import type { CheckRunnerPorts } from '../../src/runs/examine/index.ts';
 import { gatherEvidence, openCheckRunner } from '../../src/runs/examine/index.ts';
 import type { Files } from '../adapters/git/world.ts';
@@ -60,7 +61,7 @@ async function codingRun(options: Partial<FixtureOptions> = {}, clock: Partial<C
   };
   const baseRun = await world.artifacts.put(JSON.stringify(await fixture.base()));
   const before = tested.length;
-  const here = openAheadSlots(2);
+  const here = new Semaphore(2);
   const over = new AbortController();
   const cancel = new AbortController();
   const put = async (alias: string, state: Candidate['state'], more: Partial<Candidate> = {}) => {
@@ -93,8 +94,8 @@ async function codingRun(options: Partial<FixtureOptions> = {}, clock: Partial<C
       );
       await put(alias, 'coded', patch ? { patch } : {});
     },
-    async ahead(slots: AheadSlots = here) {
-      return examineAhead(world, slots, baseRun)(await context(), over.signal);
+    async ahead(concurrency: Semaphore = here) {
+      return examineAhead(world, concurrency, baseRun)(await context(), over.signal);
     },
     /** The examination of all candidates, as the stage does it. */
     async examine(): Promise<readonly Evidence[]> {
@@ -149,13 +150,13 @@ describe('candidates that are examined while others are coded', () => {
     expect(own.size).toBeGreaterThanOrEqual(3);
   });
 
-  test('are no more at a time than there are slots, and none in a process that examines nothing', async () => {
+  test('are no more at a time than the limit, and none in a process that examines nothing', async () => {
     const run = await codingRun();
-    const slots = openAheadSlots(1);
-    expect(slots.take()).toBe(true);
-    const watching = run.ahead(slots);
+    const concurrency = new Semaphore(1);
+    await concurrency.acquire();
+    const watching = run.ahead(concurrency);
     await run.finish('A');
-    const none = run.ahead(openAheadSlots(0));
+    const none = run.ahead(new Semaphore(0));
     run.over.abort();
     await Promise.all([watching, none]);
     expect(run.tested()).toEqual([]);

@@ -1,8 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { Semaphore } from 'async-mutex';
 import { expect, test } from 'vitest';
 import { Fault, NO_USAGE } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
-import { examineAhead, openAheadSlots } from '../../src/runs/ahead.ts';
+import { examineAhead } from '../../src/runs/ahead.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
@@ -10,7 +11,7 @@ import { silent } from '../world/silent-log.ts';
 type World = Parameters<typeof examineAhead>[0];
 
 /** Two of three coders have ended, but no sandbox starts. Returns how often examinations ahead began in 150 seconds. */
-async function triesIn({ slots, stopEarly }: { readonly slots: number; readonly stopEarly: boolean }) {
+async function triesIn({ most, stopEarly }: { readonly most: number; readonly stopEarly: boolean }) {
   const store = memoryStore();
   const origin = { kind: 'local', path: '/r' } as const;
   const settings = Settings.parse({ adaptive: { stopEarly } });
@@ -54,15 +55,15 @@ async function triesIn({ slots, stopEarly }: { readonly slots: number; readonly 
     },
   });
   const context = { run, signal: new AbortController().signal };
-  await examineAhead(world, openAheadSlots(slots), { sha256: '', bytes: 0 })(context, over.signal);
+  await examineAhead(world, new Semaphore(most), { sha256: '', bytes: 0 })(context, over.signal);
   return tries;
 }
 
 test('a candidate that could not be examined ahead is tried again after a minute', async () => {
-  expect(await triesIn({ slots: 2, stopEarly: false })).toBe(2 * 3);
+  expect(await triesIn({ most: 2, stopEarly: false })).toBe(2 * 3);
 });
 
-test('without slots, finishers are examined only where early stopping decides by it', async () => {
-  expect(await triesIn({ slots: 0, stopEarly: false })).toBe(0);
-  expect(await triesIn({ slots: 0, stopEarly: true })).toBe(2 * 3);
+test('where none may be examined ahead, finishers are examined only where early stopping decides by it', async () => {
+  expect(await triesIn({ most: 0, stopEarly: false })).toBe(0);
+  expect(await triesIn({ most: 0, stopEarly: true })).toBe(2 * 3);
 });

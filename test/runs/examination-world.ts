@@ -18,8 +18,8 @@ import {
   type Sandbox,
   type Workspaces,
 } from '../../src/ports/index.ts';
+import type { Remember } from '../../src/runs/context.ts';
 import { storePatch } from '../../src/runs/context.ts';
-import type { Remember } from '../../src/runs/examine/areas.ts';
 import {
   type CandidateEntry,
   type CheckRunner,

@@ -70,11 +70,15 @@ describe('independent tests are admitted by their results:', () => {
     const { remember } = fixture.bench;
     const bench: CheckRunner = {
       ...fixture.bench,
-      remember: (key, work) =>
-        remember(key, () => {
-          runs += 1;
-          return work();
-        }),
+      remember: (key, work, keeps) =>
+        remember(
+          key,
+          () => {
+            runs += 1;
+            return work();
+          },
+          keeps,
+        ),
     };
     const called = (alias: string, survivor: TestedSurvivor): TestedSurvivor => ({ ...survivor, alias });
     const survivors = [called('X', idle), called('Z', hasty), called('Y', right), called('W', hasty)];

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { BaseCheckout, ProvidedTools } from '../../src/ports/index.ts';
 import { withTools } from '../../src/runs/base/index.ts';
-import { type CheckRunner, rememberIf, rememberInMemory } from '../../src/runs/examine/areas.ts';
+import { type CheckRunner, rememberInMemory } from '../../src/runs/examine/areas.ts';
 import { runOn, type Tree } from '../../src/runs/examine/trees.ts';
 import { partial } from '../world/partial.ts';
 
@@ -58,8 +58,7 @@ test('a result that is not to be kept is returned, and computed again', async ()
   let computed = 0;
   const remember = rememberInMemory();
   const ask = (keeps: boolean) =>
-    rememberIf(
-      remember,
+    remember(
       'key',
       async () => {
         computed += 1;

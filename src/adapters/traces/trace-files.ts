@@ -104,6 +104,8 @@ export function openTraceFiles({
   onFailure,
   closeMs = LAST_WRITES_MS,
 }: TraceFilesOptions): Tracer {
+  // Not a span exporter of the OpenTelemetry SDK: it gets spans when they have ended, children first, but a row is chosen
+  // when a span begins; and it is not told which spans were recorded afterwards, which need rows of their own.
   const files = new Map<RunId, TraceFile>();
   const active = new AsyncLocalStorage<OpenSpan>();
   // Ids of processes recur: in containers most are 1.

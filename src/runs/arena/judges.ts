@@ -22,6 +22,7 @@ import {
 } from '../../core/judging/index.ts';
 import { inParallel, type Usd } from '../../core/model/index.ts';
 import type { ContestFolder } from '../../ports/index.ts';
+import type { Remember } from '../context.ts';
 import {
   askBothSides,
   JUDGE_ANSWER_MS,
@@ -168,30 +169,11 @@ function shownPair(
   };
 }
 
-/** Carries an answer that did not come past `remember`, which does not keep what is thrown. */
-class MissingAnswer extends Error {
-  readonly answer: unknown;
-
-  constructor(answer: unknown) {
-    super('A judge did not answer.');
-    this.answer = answer;
-  }
-}
-
 /** Remembers answers, but not that none came: a judge that was down is asked again the next time. */
-const rememberGiven = ({ remember }: Pick<ArenaJudging, 'remember'>): ArenaJudging['remember'] =>
-  async function given<T>(key: string, work: () => Promise<T>): Promise<T> {
-    try {
-      return await remember(key, async () => {
-        const answer = await work();
-        if (didNotAnswer(answer)) throw new MissingAnswer(answer);
-        return answer;
-      });
-    } catch (thrown) {
-      if (thrown instanceof MissingAnswer) return thrown.answer as T;
-      throw thrown;
-    }
-  };
+const rememberGiven =
+  ({ remember }: Pick<ArenaJudging, 'remember'>): Remember =>
+  (key, work) =>
+    remember(key, work, (answer) => !didNotAnswer(answer));
 
 const didNotAnswer = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'answered' in answer && answer.answered === false;

@@ -17,7 +17,7 @@ import {
 import type { Usd } from '../../core/model/index.ts';
 import type { Random } from '../../ports/index.ts';
 import { askModel, type ModelCall, type ModelCallParts, type Payer } from '../ask-model.ts';
-import { stableNonce } from '../context.ts';
+import { type Remember, stableNonce } from '../context.ts';
 
 /** Events inside a round, for progress display. */
 export type DebateEvent =
@@ -54,11 +54,7 @@ export interface DebatePanel extends ModelCallParts {
   readonly payer: Payer;
   /** Number of the debate, where a run has several: each asks and pays anew. */
   readonly session?: number;
-  /**
-   * Caches paid answers: a call repeated after a crash returns the stored answer and costs nothing. Rejections are not
-   * cached.
-   */
-  remember<T>(key: string, work: () => Promise<T>): Promise<T>;
+  readonly remember: Remember;
 }
 
 /** Limits of one call: dollars, and tokens for models without a price. */
@@ -94,15 +90,6 @@ export type CriticAnswer<T> = { readonly cost: Cost } & (
     }
 );
 
-class NoAnswerError extends Error {
-  readonly answer: CriticAnswer<never>;
-
-  constructor(spoken: CriticAnswer<never>) {
-    super('nothing was said');
-    this.answer = spoken;
-  }
-}
-
 /**
  * Asks one assignment one question. `ask` builds the question's text for a given nonce. Question and answer are stored
  * under the text without a nonce, so that they are found after a restart.
@@ -114,8 +101,9 @@ export async function askOnce<T>(
 ): Promise<CriticAnswer<T>> {
   const { spender, model, instructions } = call;
   const key = JSON.stringify(['debate', spender, model, instructions, ask('')]);
-  try {
-    return await table.remember(key, async (): Promise<CriticAnswer<T>> => {
+  return table.remember(
+    key,
+    async (): Promise<CriticAnswer<T>> => {
       const tokens = budget.tokens === undefined ? {} : { capTokens: budget.tokens };
       const reply = await askModel(
         table,
@@ -125,12 +113,10 @@ export async function askOnce<T>(
       const { usd, tokensIn, tokensOut } = reply.usage;
       const cost: Cost = { inputTokens: tokensIn, outputTokens: tokensOut, usd };
       if (reply.kind === 'answer') return { kind: 'answer', value: reply.value, cost };
-      throw new NoAnswerError({ kind: 'nothing', why: reply.why, unaffordable: reply.cap !== null, cost });
-    });
-  } catch (thrown) {
-    if (thrown instanceof NoAnswerError) return thrown.answer;
-    throw thrown;
-  }
+      return { kind: 'nothing', why: reply.why, unaffordable: reply.cap !== null, cost };
+    },
+    (answer) => answer.kind === 'answer',
+  );
 }
 
 export const NEW_CRITIC: CriticMemory = { lastSpec: null, approved: false, challenged: false };

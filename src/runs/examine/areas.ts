@@ -2,7 +2,7 @@ import type { TestRun } from '../../core/evidence/index.ts';
 import { asFault, Fault, type FaultCode, type Surroundings, type Task } from '../../core/model/index.ts';
 import type { ReportPlan, ServicePlan, TypeCheck, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
-import type { PatchReader, World } from '../context.ts';
+import type { PatchReader, Remember, World } from '../context.ts';
 
 /** Dependencies of executing checks; they include neither GitHub nor a database. */
 export type CheckPorts = Pick<
@@ -177,52 +177,19 @@ export async function inArea<T>(
 }
 
 /**
- * Caches work by key; concurrent calls share one execution. Results are plain JSON, so that a resumed run can find
- * them. A key contains everything that the result depends on and may be long, so stores should hash it. Failures are
- * not cached.
+ * Caches in memory for its own lifetime, on top of the longer-lived cache `beyond`. Concurrent calls share one execution,
+ * also of work whose result is not kept.
  */
-export type Remember = <T>(key: string, work: () => Promise<T>) => Promise<T>;
-
-/** A result that is not cached. `rememberIf` catches it. */
-export class NotKept extends Error {
-  readonly result: unknown;
-
-  constructor(result: unknown) {
-    super('This result is not kept.');
-    this.result = result;
-  }
-}
-
-/** As `remember`, but what `keeps` refuses is returned without being cached. */
-export async function rememberIf<T>(
-  remember: Remember,
-  key: string,
-  work: () => Promise<T>,
-  keeps: (result: T) => boolean,
-): Promise<T> {
-  try {
-    return await remember(key, async () => {
-      const result = await work();
-      if (!keeps(result)) throw new NotKept(result);
-      return result;
-    });
-  } catch (thrown) {
-    // The same key gives the same type.
-    if (thrown instanceof NotKept) return thrown.result as T;
-    throw thrown;
-  }
-}
-
-/** Caches in memory for its own lifetime, on top of the longer-lived cache `beyond`. */
 export function rememberInMemory(beyond: Remember = (_, work) => work()): Remember {
   const known = new Map<string, Promise<unknown>>();
-  return <T>(key: string, work: () => Promise<T>): Promise<T> => {
+  return <T>(key: string, work: () => Promise<T>, keeps?: (result: T) => boolean): Promise<T> => {
     const before = known.get(key);
     // The caller that chose the key determines the type.
     if (before) return before as Promise<T>;
-    const answer = beyond(key, work);
+    const answer = beyond(key, work, keeps);
     known.set(key, answer);
-    answer.catch(() => known.delete(key));
+    const forget = (): boolean => known.delete(key);
+    answer.then((result) => keeps?.(result) === false && forget(), forget);
     return answer;
   };
 }

@@ -18,8 +18,8 @@ import { roleOf } from '../../core/patches/index.ts';
 import { block, commentsBlock, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
 import type { Gateway, Model, Random } from '../../ports/index.ts';
 import { askModel, payerOf } from '../ask-model.ts';
-import { stableNonce } from '../context.ts';
-import type { CheckRunner, Remember } from './areas.ts';
+import { type Remember, stableNonce } from '../context.ts';
+import type { CheckRunner } from './areas.ts';
 
 /** Dependencies of a test writer. */
 export interface TestWriter {
@@ -30,7 +30,6 @@ export interface TestWriter {
   readonly models: readonly string[];
   readonly task: Pick<Task, 'runId' | 'origin' | 'title' | 'body' | 'comments' | 'leftOut' | 'settings'>;
   readonly brief: Brief;
-  /** Caches paid answers: a call repeated after a crash returns the stored answer and costs nothing. */
   readonly remember: Remember;
   readonly signal: AbortSignal;
 }
@@ -50,25 +49,12 @@ export type WriterAnswer<T> =
   /** One sentence for people. */
   | { readonly kind: 'nothing'; readonly why: string };
 
-class NoAnswer extends Error {}
-
 /** Stores an answer for the run. A missing answer is not stored: an unavailable provider is asked again. */
-export async function answerOnce<T>(
+export const answerOnce = <T>(
   writer: Pick<TestWriter, 'remember'>,
   key: string,
   work: () => Promise<WriterAnswer<T>>,
-): Promise<WriterAnswer<T>> {
-  try {
-    return await writer.remember(key, async () => {
-      const answer = await work();
-      if (answer.kind === 'nothing') throw new NoAnswer(answer.why);
-      return answer;
-    });
-  } catch (thrown) {
-    if (thrown instanceof NoAnswer) return { kind: 'nothing', why: thrown.message };
-    throw thrown;
-  }
-}
+): Promise<WriterAnswer<T>> => writer.remember(key, work, ({ kind }) => kind === 'answer');
 
 /** Maximum number of models asked. Our default. */
 const MAX_MODELS = 2;

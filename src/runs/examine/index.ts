@@ -30,7 +30,7 @@ import { onUsableServices } from './services.ts';
 import { withTypeChecks } from './types.ts';
 import type { TestWriting } from './written-tests.ts';
 
-export { type CheckPorts, type CheckRunner, NotKept } from './areas.ts';
+export type { CheckPorts, CheckRunner } from './areas.ts';
 export type { CandidateEntry } from './candidate.ts';
 export { tamperingIn, testChange, testsDeclaredIn } from './change.ts';
 export { type CheckRunnerPorts, checkRunnerOn, egressOf, openCheckRunner } from './execute.ts';

@@ -2,14 +2,7 @@ import type { GateReport, TestRun } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import {
-  type BuiltArea,
-  type CheckArea,
-  type CheckRunner,
-  inArea,
-  inRetriedArea,
-  rememberIf,
-} from './areas.ts';
+import { type BuiltArea, type CheckArea, type CheckRunner, inArea, inRetriedArea } from './areas.ts';
 import { isSetUpAnew, setUpCandidate } from './candidate-setup.ts';
 import { applyPatch, areaId, type BuildFailure, build, withoutPackages, withTopLayer } from './execute.ts';
 import { runTests } from './run-tests.ts';
@@ -166,8 +159,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
   ]);
   const on = withTopLayer(runner, tree.built);
   const { keeps = () => true } = runner;
-  return rememberIf(
-    runner.remember,
+  return runner.remember(
     key,
     () =>
       inArea(on, id, async (area): Promise<WithTests> => {

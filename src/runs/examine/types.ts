@@ -13,7 +13,7 @@ import { failureLines } from '../../core/reports/index.ts';
 import { definesCommands, type TypeCheck, withBaseScripts } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { checkLimits, readTextAt } from '../context.ts';
-import { type CheckRunner, inArea, rememberIf } from './areas.ts';
+import { type CheckRunner, inArea } from './areas.ts';
 import { applyPatch, egressOf, runCommand, runOnce, withTopLayer, writeFiles } from './execute.ts';
 import { fail, pass, type Tree } from './trees.ts';
 
@@ -123,8 +123,7 @@ export async function checkTypes(
   ]);
   const on = withTopLayer(runner, tree.built);
   const { keeps = () => true } = runner;
-  const own = await rememberIf(
-    runner.remember,
+  const own = await runner.remember(
     key,
     () =>
       inArea(on, id, async (area): Promise<OwnTypeChecks> => {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { asFault, type FaultCode, NO_USAGE, type Usage } from '../../core/model/index.ts';
 import type { Answer, Clock, Gateway, Lease, Model, ModelRoute, Random } from '../../ports/index.ts';
 import { type ModelLeaseTerms, openModelLease, type Payer } from '../ask-model.ts';
+import type { Remember } from '../context.ts';
 
 /** Milliseconds for one answer; a judge that takes longer is treated as failed. Our default. */
 export const JUDGE_ANSWER_MS = 5 * 60_000;
@@ -17,11 +18,7 @@ export interface JudgeModelParts {
   /** Allowed `provider/model` names, in order of preference. */
   readonly models: readonly string[];
   readonly payer: Payer;
-  /**
-   * Runs `work` once per key within the run and then returns the stored result, so that no answer is paid for twice.
-   * Results are plain JSON. Rejections are not stored.
-   */
-  remember<T>(key: string, work: () => Promise<T>): Promise<T>;
+  readonly remember: Remember;
   readonly signal: AbortSignal;
 }
 
