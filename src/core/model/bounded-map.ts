@@ -21,6 +21,33 @@ export function openBoundedMap<T>(maxEntries: number): BoundedMap<T> {
   };
 }
 
+/** Answers that are used until they are too old. A failed one is not kept. */
+export interface TimedCache<T> {
+  /** The kept answer, or what `find` begins to find. */
+  get(key: string, find: () => Promise<T>): Promise<T>;
+  /** The kept answer if it is younger than this; default: the cache's own limit. */
+  fresh(key: string, withinMs?: number): Promise<T> | undefined;
+  set(key: string, answer: Promise<T>): Promise<T>;
+}
+
+/** `elapsed`: monotonic milliseconds. Beyond `maxEntries`, the oldest answers are dropped. */
+export function openTimedCache<T>(elapsed: () => number, ms: number, maxEntries: number): TimedCache<T> {
+  const entries = openBoundedMap<{ readonly at: number; readonly answer: Promise<T> }>(maxEntries);
+  const fresh = (key: string, withinMs = ms): Promise<T> | undefined => {
+    const entry = entries.get(key);
+    return entry && elapsed() - entry.at < withinMs ? entry.answer : undefined;
+  };
+  function set(key: string, answer: Promise<T>): Promise<T> {
+    const entry = { at: elapsed(), answer };
+    entries.set(key, entry);
+    answer.catch(() => {
+      if (entries.get(key) === entry) entries.delete(key);
+    });
+    return answer;
+  }
+  return { fresh, set, get: (key, find) => fresh(key) ?? set(key, find()) };
+}
+
 const MINUTE_MS = 60_000;
 
 /**

@@ -108,6 +108,10 @@ export interface Actor {
 export type PullWork = 'review' | 'fix';
 
 /** The origin of a run, which also determines where its result is published. */
+/** A repository as GitHub writes its name, `owner/name`: the same in any case. */
+export const fullNameOf = ({ owner, name }: { readonly owner: string; readonly name: string }): string =>
+  `${owner}/${name}`;
+
 export type Origin = GitHubOrigin | LocalOrigin;
 
 export interface GitHubOrigin {
@@ -142,7 +146,7 @@ export interface Task {
   readonly base: {
     readonly ref: string;
     readonly sha: Sha;
-    /** `sha` is a commit of Runoff's own with the uncommitted changes of a local work tree. */
+    /** `sha` is a commit of Runoff's own with the uncommitted changes of a local working tree. */
     readonly uncommitted?: true;
   };
   readonly settings: Settings;
@@ -150,7 +154,7 @@ export interface Task {
   readonly instructions?: { readonly path: string; readonly text: string };
   /** Repository settings that the operator's ceilings lowered, one sentence each. */
   readonly lowered: readonly string[];
-  /** Ids of the run's copies of its submodules, and of the work tree's packages, which replace set-up; absent: none. */
+  /** Ids of the run's copies of its submodules, and of the working tree's packages, which replace set-up; absent: none. */
   readonly submodules?: string;
   readonly lent?: string;
   /** Absent: earlier runs changed nothing in this one. */

@@ -6,8 +6,9 @@ import { aliasOf } from '../../core/commands/index.ts';
 import type { RunView } from '../../core/reports/index.ts';
 import type { WebContext, WebEnv } from '../context.ts';
 import { csrfField, type Html, sendProblem } from '../layout.ts';
+import { FormKey } from '../people/index.ts';
 import { type ActionPage, actionForms } from './forms.ts';
-import { actorOf, FormKey, OUTCOME_WAIT_MS, outcomeNotice, sentCommand } from './outcome.ts';
+import { actorOf, OUTCOME_WAIT_MS, outcomeNotice, sentCommand } from './outcome.ts';
 
 export { newRunPages } from './new-run.ts';
 

@@ -1,12 +1,12 @@
 import { Hono } from 'hono';
 import { html, raw } from 'hono/html';
 import { z } from 'zod';
-import { asFault } from '../../core/model/index.ts';
+import { asFault, fullNameOf } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import type { Person, VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
 import { csrfField, type Html, sendNotFound, sendPage, sendProblem, shownText } from '../layout.ts';
-import { writableRepositories } from '../people/index.ts';
-import { FormKey, OUTCOME_WAIT_MS, outcomeNotice, sentCommand } from './outcome.ts';
+import { FormKey, noSuchRepository, writableRepositories } from '../people/index.ts';
+import { OUTCOME_WAIT_MS, outcomeNotice, sentCommand } from './outcome.ts';
 
 /** What a new run begins with, as the command of a comment. */
 const STARTS = {
@@ -82,8 +82,7 @@ async function writable(
   name: string,
 ): Promise<RepositoryHandle | string> {
   const [found] = await access.visibleNamed(person, name);
-  if (!found)
-    return `${name} is no repository with runs that you may see. Check its name. The first run of a repository is started with a label, a comment or the API.`;
+  if (!found) return noSuchRepository(name);
   return (await access.right(person, found)) === 'write'
     ? found
     : `You have no write access to ${name}. Ask somebody who has.`;
@@ -94,7 +93,7 @@ async function sendForm(c: WebContext, choice: VisibleRepositories): Promise<Res
   const { repo = '', issue = '' } = c.req.query();
   const key = c.var.parts.world.random.nonce();
   const [only] = choice.repositories.length === 1 ? choice.repositories : [];
-  const repository = repo === '' && only ? fullName(only) : repo.slice(0, 200);
+  const repository = repo === '' && only ? fullNameOf(only) : repo.slice(0, 200);
   const body = html`${sent && sent.page === undefined ? outcomeNotice(sent) : ''}
 <p>A run starts with the text of the issue as it is now, as if you had commented on it. It spends money, up to the budget in the settings of the repository.</p>
 <div class="actions"><form method="post" action="/new">${csrfField(c)}<input type="hidden" name="key" value="${key}">
@@ -108,10 +107,8 @@ ${repositoryField(choice, repository)}
   return sendPage(c, { title: 'Start a run on an issue', body });
 }
 
-const fullName = ({ owner, name }: RepositoryHandle): string => `${owner}/${name}`;
-
 function repositoryField(choice: VisibleRepositories, value: string): Html {
-  const known = choice.repositories.map((one) => html`<option value="${fullName(one)}"></option>`);
+  const known = choice.repositories.map((one) => html`<option value="${fullNameOf(one)}"></option>`);
   return html`<p><label>Repository, as owner/name <input name="repository" required maxlength="200" list="writable" autocomplete="off" value="${value}"></label></p>
 <datalist id="writable">${known}</datalist>
 ${choice.repositories.length > 0 ? html`<p class="muted">You may write to ${writableText(choice)}.</p>` : html`<p class="muted">Runoff knows no repository with runs that you may write to.</p>`}`;
@@ -122,6 +119,6 @@ const NAMED_ON_PAGE = 10;
 
 function writableText({ repositories, complete }: VisibleRepositories): Html {
   const more = repositories.length - NAMED_ON_PAGE;
-  const named = repositories.slice(0, NAMED_ON_PAGE).map(fullName).join(', ');
+  const named = repositories.slice(0, NAMED_ON_PAGE).map(fullNameOf).join(', ');
   return html`${shownText(named)}${more > 0 ? `, and ${more} more` : ''}${complete ? '' : ', and perhaps others'}`;
 }

@@ -1,16 +1,13 @@
 import { html } from 'hono/html';
-import { z } from 'zod';
 import { pageCommandId } from '../../commands/index.ts';
 import type { Actor, RunId } from '../../core/model/index.ts';
 import type { CommandRecord } from '../../ports/index.ts';
 import type { Viewer, WebContext } from '../context.ts';
 import { type Html, shownSentence } from '../layout.ts';
+import { FormKey } from '../people/index.ts';
 
 /** Milliseconds that a form waits for its outcome before the page is shown without it. Default: a pick takes seconds. */
 export const OUTCOME_WAIT_MS = 5_000;
-
-/** The random value in each form that makes a form that is sent twice act once. */
-export const FormKey = z.string().regex(/^[0-9a-f]{32}$/);
 
 type SentCommand = Pick<CommandRecord, 'outcome' | 'page' | 'runId'>;
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { openBoundedMap, openRateLimit } from '../../core/model/index.ts';
+import { openBoundedMap, openRateLimit, openTimedCache } from '../../core/model/index.ts';
 import { type TokenVerb, tokenState } from '../../core/tokens/index.ts';
 import type { RepositoryHandle, TokenHolder } from '../../ports/index.ts';
 import { requireGitHub, type World } from '../../runs/index.ts';
@@ -128,9 +128,9 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
  */
 function openGitHubPeople(ports: CallerPorts, mayAsk: (accepted: string | null) => boolean) {
   const { clock } = ports;
-  const holders = openKept<Promise<TokenHolder | null>>(clock.elapsed, HOLDER_MS);
+  const holders = openTimedCache<TokenHolder | null>(clock.elapsed, HOLDER_MS, MAX_KEPT);
   const accepted = openBoundedMap<true>(MAX_KEPT);
-  const repositories = openKept<Promise<RepositoryHandle | null>>(clock.elapsed, HOLDER_MS);
+  const repositories = openTimedCache<RepositoryHandle | null>(clock.elapsed, HOLDER_MS, MAX_KEPT);
 
   async function holderOf(text: string): Promise<TokenHolder> {
     const hash = hashOf(text);
@@ -164,23 +164,6 @@ function openGitHubPeople(ports: CallerPorts, mayAsk: (accepted: string | null) 
             ? null
             : 'To act with a token of GitHub, it must be a classic one with the scope `repo`. Or make a token with `runoff token create`.',
       };
-    },
-  };
-}
-
-/** What was found out lately; a failure is not kept. */
-function openKept<T extends Promise<unknown>>(elapsed: () => number, ms: number) {
-  const entries = openBoundedMap<{ readonly at: number; readonly value: T }>(MAX_KEPT);
-  return {
-    get(name: string, find: () => T): T {
-      const known = entries.get(name);
-      if (known && elapsed() - known.at < ms) return known.value;
-      const entry = { at: elapsed(), value: find() };
-      entries.set(name, entry);
-      entry.value.catch(() => {
-        if (entries.get(name) === entry) entries.delete(name);
-      });
-      return entry.value;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { RunId } from '../../core/model/index.ts';
+import { fullNameOf, type RunId } from '../../core/model/index.ts';
 import { pickOf } from '../../core/ranking/index.ts';
 import { decisionRecord, runDocument } from '../../core/reports/index.ts';
 import type { TokenVerb } from '../../core/tokens/index.ts';
@@ -56,10 +56,10 @@ export async function reach(
   return { caller, repository };
 }
 
-export const readerOnly = (login: string, { owner, name }: RepositoryHandle): ApiProblem =>
+export const readerOnly = (login: string, repository: RepositoryHandle): ApiProblem =>
   new ApiProblem(
     'write-access-missing',
-    `${login} may read ${owner}/${name}, and has no write access to it. Ask somebody who has.`,
+    `${login} may read ${fullNameOf(repository)}, and has no write access to it. Ask somebody who has.`,
   );
 
 /** Runs on a page if the request does not say. Our default. */
@@ -105,7 +105,7 @@ function runSummaries({ id, origin, title, state, decision, pick, usd, ...times 
   return [
     {
       id,
-      issue: { repository: `${origin.owner}/${origin.name}`, number: origin.issue, title },
+      issue: { repository: fullNameOf(origin), number: origin.issue, title },
       state,
       requestedBy: origin.requestedBy.login,
       candidate: pick ? pick.alias : pickOf(decision),

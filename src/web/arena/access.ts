@@ -1,5 +1,5 @@
 import type { ContestRecords } from '../../core/arena/index.ts';
-import { asFault } from '../../core/model/index.ts';
+import { asFault, fullNameOf, openTimedCache } from '../../core/model/index.ts';
 import type { ContestFolder, InstalledRepository } from '../../ports/index.ts';
 import { requireGitHub, sourcesOf } from '../../runs/index.ts';
 import type { ArenaOptions, Viewer, WebParts } from '../context.ts';
@@ -23,25 +23,14 @@ export function openContestAccess(
   { githubUrl }: Pick<ArenaOptions, 'githubUrl'>,
   { access, world }: Pick<WebParts, 'access' | 'world'>,
 ): MayRead {
-  let known: { readonly at: number; readonly all: Promise<readonly InstalledRepository[]> } | null = null;
-  const installed = async (): Promise<readonly InstalledRepository[]> => {
-    const now = world.clock.elapsed();
-    if (known === null || now - known.at >= INSTALLED_MS)
-      known = { at: now, all: requireGitHub(world).repositories() };
-    const asked = known;
-    try {
-      return await asked.all;
-    } catch (thrown) {
-      if (known === asked) known = null;
-      throw thrown;
-    }
-  };
+  const known = openTimedCache<readonly InstalledRepository[]>(world.clock.elapsed, INSTALLED_MS, 1);
+  const installed = () => known.get('all', () => requireGitHub(world).repositories());
   return async (viewer, folder, records) => {
     if (viewer.kind === 'local') return true;
     const { local, onGitHub } = await sourcesOf({ workspaces: world.workspaces, githubUrl }, folder, records);
     if (local) return false;
     const mayReadNamed = async (name: string): Promise<boolean> => {
-      const found = (await installed()).find((one) => `${one.owner}/${one.name}`.toLowerCase() === name);
+      const found = (await installed()).find((one) => fullNameOf(one).toLowerCase() === name);
       return found !== undefined && (await access.right(viewer, found)) !== 'none';
     };
     try {

@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
-import { RUN_STATES, type RunState } from '../../core/model/index.ts';
+import { fullNameOf, RUN_STATES, type RunState } from '../../core/model/index.ts';
 import { elapsed, money } from '../../core/reports/index.ts';
 import type { ListedRun, RunFilter } from '../../ports/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
@@ -110,8 +110,8 @@ ${winnerCell(winnerOf(run))}<td class="number">${money(run.usd)}</td>
 
 function whereOf({ origin }: ListedRun): Html {
   if (origin.kind === 'local') return html`<code>${shownText(origin.path, 200)}</code>`;
-  const { owner, name, issue, requestedBy } = origin;
-  return html`${shownText(`${owner}/${name}#${issue}`, 200)} <span class="muted">by ${shownText(requestedBy.login, 60)}</span>`;
+  const { issue, requestedBy } = origin;
+  return html`${shownText(`${fullNameOf(origin)}#${issue}`, 200)} <span class="muted">by ${shownText(requestedBy.login, 60)}</span>`;
 }
 
 const NO_WINNER = '–';

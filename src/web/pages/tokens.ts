@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { html, raw } from 'hono/html';
 import { z } from 'zod';
 import { type MadeToken, makeTokenFor, revokeToken } from '../../commands/index.ts';
-import { openBoundedMap } from '../../core/model/index.ts';
+import { fullNameOf, openBoundedMap } from '../../core/model/index.ts';
 import {
   type ApiToken,
   MAX_TOKEN_NAME,
@@ -16,7 +16,7 @@ import type { RepositoryHandle } from '../../ports/index.ts';
 import type { Person, VisibleRepositories, WebContext, WebEnv, WebParts } from '../context.ts';
 import { csrfField, type Html, moment, sendNotFound, sendPage, sendProblem, shownText } from '../layout.ts';
 import { listCursor, readListCursor } from '../list-cursor.ts';
-import { writableRepositories } from '../people/index.ts';
+import { FormKey, noSuchRepository, writableRepositories } from '../people/index.ts';
 
 /** Tokens on one page: valid ones, and ended ones, which are only shown for what they were used for. Our defaults. */
 const VALID_ON_A_PAGE = 100;
@@ -93,16 +93,12 @@ async function makeFromForm(
       why: `You have ${MAX_VALID} valid tokens or more. Revoke those that are not needed.`,
     };
   const found = await chosenRepositories(parts, person, { ids: repositories, names });
-  if ('missing' in found)
-    return {
-      kind: 'refused',
-      why: `${found.missing} is no repository with runs that you may see. Check its name. The first run of a repository is started with a label, a comment or the API.`,
-    };
+  if ('missing' in found) return { kind: 'refused', why: noSuchRepository(found.missing) };
   return makeTokenFor(parts.world, person, found.repositories, { verbs, days, name });
 }
 
 const TokenForm = z.object({
-  key: z.string().regex(/^[0-9a-f]{32}$/),
+  key: FormKey,
   name: z.string().trim().min(1).max(MAX_TOKEN_NAME),
   days: z.coerce.number().int(),
   verbs: z.array(z.enum(TOKEN_VERBS)),
@@ -182,12 +178,12 @@ const sendMade = (c: WebContext, { token, text }: Extract<MadeToken, { readonly 
   });
 
 const places = ({ repositories }: Pick<ApiToken, 'repositories'>): Html =>
-  html`${repositories.map(({ owner, name }, at) => html`${at > 0 ? ', ' : ''}${shownText(`${owner}/${name}`, 200)}`)}`;
+  html`${repositories.map((one, at) => html`${at > 0 ? ', ' : ''}${shownText(fullNameOf(one), 200)}`)}`;
 
 function newTokenForm(c: WebContext, { repositories, complete }: VisibleRepositories, key: string): Html {
   const boxes = repositories.map(
-    ({ repositoryId, owner, name }) =>
-      html`<li><label><input type="checkbox" name="repository" value="${repositoryId}"> ${shownText(`${owner}/${name}`, 200)}</label></li>`,
+    (one) =>
+      html`<li><label><input type="checkbox" name="repository" value="${one.repositoryId}"> ${shownText(fullNameOf(one), 200)}</label></li>`,
   );
   const verbs = TOKEN_VERBS.map(
     (verb) =>

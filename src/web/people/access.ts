@@ -3,9 +3,11 @@ import { Semaphore } from 'async-mutex';
 import {
   asFault,
   Fault,
+  fullNameOf,
   type Origin,
   openBoundedMap,
   openRateLimit,
+  openTimedCache,
   type RunId,
 } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
@@ -35,12 +37,6 @@ const MAX_LISTED = 100;
 type AccessPorts = Pick<World, 'clock' | 'github' | 'store'>;
 /** Null: anybody, who may read what is public on GitHub. */
 type RemoteViewer = Extract<Viewer, { kind: 'github' }> | null;
-
-interface KnownRight {
-  /** Monotonic time at which GitHub was asked. */
-  readonly at: number;
-  readonly right: Promise<Right>;
-}
 
 interface AccessOptions {
   /** Whether everybody may read what is public on GitHub. */
@@ -99,7 +95,7 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
     if (viewer?.kind === 'local') return [];
     const sought = name.toLowerCase();
     const all = await ports.store.repositoriesWithRuns();
-    const named = all.filter((one) => `${one.owner}/${one.name}`.toLowerCase() === sought);
+    const named = all.filter((one) => fullNameOf(one).toLowerCase() === sought);
     const other = decoy(viewer, sought, all);
     const asked = named.length === 0 && other ? [other] : named;
     const found = await Promise.all(asked.map((one) => rightToNamed(viewer, one)));
@@ -156,7 +152,7 @@ function readerOfRights({ github }: Pick<AccessPorts, 'github'>) {
 
 function openRights(ports: AccessPorts) {
   const { clock } = ports;
-  const known = openBoundedMap<KnownRight>(MAX_RIGHTS);
+  const known = openTimedCache<Right>(clock.elapsed, RIGHT_MS, MAX_RIGHTS);
   /** Of what was asked last: to these, the viewer had a right. */
   const seen = openBoundedMap<true>(MAX_RIGHTS);
   const read = readerOfRights(ports);
@@ -168,48 +164,39 @@ function openRights(ports: AccessPorts) {
   const mayAsk = (viewer: RemoteViewer, name: string, most: number): boolean =>
     seen.get(name) === true || isWithinLimit(person(viewer), most);
 
-  function ask(name: string, viewer: RemoteViewer, repository: RepositoryHandle): KnownRight {
-    const right = withinTime(read(viewer, repository));
-    const entry = { at: clock.elapsed(), right };
-    known.set(name, entry);
-    right.then(
-      (found) => void (found === 'none' ? seen.delete(name) : seen.set(name, true)),
-      () => void (known.get(name) === entry && known.delete(name)),
-    );
-    return entry;
+  async function ask(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
+    const right = await withinTime(read(viewer, repository));
+    const name = key(viewer, repository);
+    if (right === 'none') seen.delete(name);
+    else seen.set(name, true);
+    return right;
   }
-  const fresh = (name: string, ms = RIGHT_MS): KnownRight | undefined => {
-    const entry = known.get(name);
-    return entry && clock.elapsed() - entry.at < ms ? entry : undefined;
-  };
   return {
-    get(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
-      const name = key(viewer, repository);
-      return (fresh(name) ?? ask(name, viewer, repository)).right;
-    },
+    get: (viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> =>
+      known.get(key(viewer, repository), () => ask(viewer, repository)),
     /** Faults: GITHUB_UNAVAILABLE, also if the viewer named too many repositories that they are not known to see. */
     async getNamed(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right> {
       const name = key(viewer, repository);
-      const entry = fresh(name);
-      if (entry) return entry.right;
+      const right = known.fresh(name);
+      if (right) return right;
       // Nobody signed in is one viewer for all, whom one stranger must not shut out.
       if (viewer && !mayAsk(viewer, name, UNKNOWN_A_MINUTE)) {
         const why = `${viewer.login} has opened more than ${UNKNOWN_A_MINUTE} runs or repositories within a minute that they are not known to see.`;
         throw new Fault('GITHUB_UNAVAILABLE', why);
       }
-      return ask(name, viewer, repository).right;
+      return known.set(name, ask(viewer, repository));
     },
     /** Null: not known, and GitHub is not asked more for the lists of this viewer at the moment. */
     async getListed(viewer: RemoteViewer, repository: RepositoryHandle): Promise<Right | null> {
       const name = key(viewer, repository);
-      const entry = fresh(name, seen.get(name) ? RIGHT_MS : DENIED_IN_LISTS_MS);
-      if (entry) return entry.right;
+      const right = known.fresh(name, seen.get(name) ? RIGHT_MS : DENIED_IN_LISTS_MS);
+      if (right) return right;
       if (!mayAsk(viewer, name, UNKNOWN_IN_LISTS_A_MINUTE)) return null;
-      return ask(name, viewer, repository).right;
+      return known.set(name, ask(viewer, repository));
     },
     /** Whether the viewer was found to see the repository, and need not ask again. */
     isSeen: (viewer: RemoteViewer, repository: RepositoryHandle): boolean =>
-      fresh(key(viewer, repository)) !== undefined && seen.get(key(viewer, repository)) === true,
+      known.fresh(key(viewer, repository)) !== undefined && seen.get(key(viewer, repository)) === true,
   };
 }
 

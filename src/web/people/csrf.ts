@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { z } from 'zod';
 import type { WebContext } from '../context.ts';
 import { sendProblem } from '../layout.ts';
 
@@ -7,6 +8,9 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 /** Takes the same time wherever the texts differ. */
 export const isSameText = (one: string, other: string): boolean =>
   timingSafeEqual(sha256(one), sha256(other));
+
+/** The random value in each form that makes a form that is sent twice act once. */
+export const FormKey = z.string().regex(/^[0-9a-f]{32}$/);
 
 const READING: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
