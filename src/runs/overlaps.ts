@@ -6,7 +6,7 @@ import {
   overlapsOf,
   type RunId,
 } from '../core/model/index.ts';
-import { elapsed } from '../core/reports/index.ts';
+import { branchPrefix, elapsed } from '../core/reports/index.ts';
 import type { GitHubReader } from '../ports/index.ts';
 import { handleOf, requireGitHub, type World } from './context.ts';
 
@@ -78,4 +78,4 @@ const isOwn = (
   { issue, work, repositoryId }: GitHubOrigin,
 ): boolean =>
   (work !== undefined && number === issue) ||
-  (headRepositoryId === repositoryId && head.startsWith(`auto-dev/${issue}/${id}/`));
+  (headRepositoryId === repositoryId && head.startsWith(branchPrefix(issue, id)));

@@ -13,9 +13,12 @@ export interface SetupTraces {
   readonly raw: Buffer;
 }
 
-/** Parses `--raw -z --no-renames` output. Paths are bytes, one per character, since git's names are bytes. */
-export function rawEntries(raw: Buffer): readonly RawEntry[] {
-  const read = parseRaw(raw.toString('latin1'));
+/**
+ * Parses `--raw -z --no-renames` output. In a buffer, paths are bytes, one per character, since git's names are bytes; in
+ * a text they are characters.
+ */
+export function rawEntries(raw: Buffer | string): readonly RawEntry[] {
+  const read = parseRaw(typeof raw === 'string' ? raw : raw.toString('latin1'));
   if (read.kind === 'refused') throw new Fault('INTERNAL', `A list of changes is damaged. ${read.why}`);
   return read.entries;
 }

@@ -72,6 +72,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const setup = openSetup({ ...options, layout, locks, mirrors, areas, bases, collector, onDamage });
   const submodules = openSubmodules({ ...options, git, layout, locks, mirrors });
   const store = openCandidateStore(git, layout, limits);
+  const publishing = openPublishing(git, store);
   /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */
   const using = <A extends readonly unknown[], R>(work: (base: BaseCheckout, ...args: A) => Promise<R>) =>
     prepared((base: BaseCheckout, ...args: A) => locks.using(base.repositoryKey, () => work(base, ...args)));
@@ -82,13 +83,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     if (gathered.kind === 'refused') return loggedRefusal(log, area.id, gathered);
     const scratch = await emptyFolder(join(layout.area(area.id), 'scratch'));
     try {
-      const from = { areaId: area.id, scratch };
-      const admitted = await store.admit(base.repositoryKey, gathered, known, from);
+      const admitted = await store.admit(base.repositoryKey, gathered, known, { areaId: area.id, scratch });
       if (admitted.kind !== 'refused') return admitted;
-      const { why, fault } = admitted;
-      const cause = fault && (await diagnose(fault));
-      if (cause !== fault) throw cause;
-      return loggedRefusal(log, area.id, { kind: 'refused', why }, fault?.message);
+      const cause = admitted.fault && (await diagnose(admitted.fault));
+      if (cause !== admitted.fault) throw cause;
+      return loggedRefusal(log, area.id, { kind: 'refused', why: admitted.why }, cause?.message);
     } finally {
       await removeTree(scratch);
     }
@@ -112,7 +111,9 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     collect: using(collect),
     holds: using((base, tree: Sha) => store.holds(base.repositoryKey, tree)),
     keep: using((base, areaId: string, tree: Sha) => store.keep(base.repositoryKey, areaId, tree)),
-    ...openPublishing(git, store, using),
+    commit: using(publishing.commit),
+    branch: using(publishing.branch),
+    push: using(publishing.push),
     remove: prepared((area) => areas.remove(area.id)),
     sweep: prepared(areas.sweep),
     prune: prepared(openPruning({ git, layout, locks, areas, log }).prune),

@@ -1,9 +1,8 @@
-import { dirname } from 'node:path';
 import type { LocalBranch, LocalBranches } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { checkedSha } from './layout.ts';
-import { inUserRepository } from './sources.ts';
+import { inUserRepository, ONLY_HERE } from './sources.ts';
 import { userOf } from './trees.ts';
 
 const BRANCHES = 'refs/heads/';
@@ -44,7 +43,7 @@ export function openLocalBranches(git: Git, prepared: Prepared): LocalBranches {
         cwd: top,
         // Only if it still points there.
         args: ['update-ref', '-d', ref, checkedSha(sha)],
-        env: { GIT_CEILING_DIRECTORIES: dirname(top) },
+        env: ONLY_HERE,
         as: await userOf(top),
       });
       if (done.exitCode !== 0) throw gitFault(`Deleting the branch ${name} of ${top}`, done);

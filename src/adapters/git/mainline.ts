@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
 import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { HistoryChange } from '../../core/mining/index.ts';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
@@ -9,7 +8,7 @@ import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { checkedSha, exists, isSha, type Layout, temporaryPath } from './layout.ts';
 import type { Mirrors } from './mirrors.ts';
-import { inUserRepository, realOf } from './sources.ts';
+import { inUserRepository, ONLY_HERE, realOf } from './sources.ts';
 import { removeTree } from './trees.ts';
 
 /** Commits that are read at most, and characters of a message. Our defaults. */
@@ -63,8 +62,7 @@ export function openMainline({
       if (!(await exists(path))) return null;
       const cwd = await realOf(path);
       // A repository that encloses the folder is not this one.
-      const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
-      const done = await quiet({ cwd, args: ['config', '--get', 'remote.origin.url'], env });
+      const done = await quiet({ cwd, args: ['config', '--get', 'remote.origin.url'], env: ONLY_HERE });
       return done.exitCode === 0 ? done.stdout.trim() : null;
     },
 

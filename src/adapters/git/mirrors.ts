@@ -5,7 +5,6 @@ import type { RepositorySource } from '../../ports/index.ts';
 import type { DamageMarks } from './damage.ts';
 import { errorTextOf, gitFault, remoteFault, sourceFault } from './faults.ts';
 import type { Git } from './git.ts';
-import { has, heldCommit } from './held.ts';
 import {
   checkedSha,
   exists,
@@ -159,7 +158,8 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
       const source = withOneLogin(asked);
       const sha =
         source.kind === 'local'
-          ? ((await resolveLocal(git, source.path, ref)) ?? (await heldCommit(git, layout, source, ref)))
+          ? ((await resolveLocal(git, source.path, ref)) ??
+            (await heldCommit(git, layout.mirror(await keyOfSource(source)), ref)))
           : await resolveRemote(ref, source);
       if (sha === null) return null;
       try {
@@ -269,6 +269,19 @@ export async function initBare(git: Git, folder: string): Promise<void> {
   const done = await git({ cwd: folder, args: ['init', '-q', '--bare'], onKilled });
   if (done.exitCode !== 0) throw gitFault('Making a mirror', done);
 }
+
+/**
+ * Checks the ref, which git writes when the commit is complete: the commit itself may have been left by a fetch that
+ * was killed or ran out of space.
+ */
+async function has(git: Git, mirror: string, sha: Sha): Promise<boolean> {
+  const done = await git({ cwd: mirror, args: ['rev-parse', '--verify', '--quiet', `refs/runoff/${sha}`] });
+  return done.stdout.trim() === sha;
+}
+
+/** A commit that only the mirror has: of uncommitted changes. */
+const heldCommit = async (git: Git, mirror: string, ref: string): Promise<Sha | null> =>
+  isSha(ref) && (await has(git, mirror, ref)) ? ref : null;
 
 /** The commits that a mirror was created to hold, by the names of its refs. */
 async function heldBy(mirror: string): Promise<readonly Sha[]> {

@@ -3,12 +3,12 @@ import { chmod, chown, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, Fault, restarting, type Sha } from '../../core/model/index.ts';
-import type { BaseCheckout, Workspaces } from '../../ports/index.ts';
+import type { Workspaces } from '../../ports/index.ts';
 import { BUNDLED, type CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { checkedSha, isSha, temporaryPath } from './layout.ts';
-import { inUserRepository, REMOTE_SILENCE_MS } from './sources.ts';
+import { inUserRepository, ONLY_HERE, REMOTE_SILENCE_MS } from './sources.ts';
 import type { FileOwner } from './trees.ts';
 import { userOf } from './trees.ts';
 
@@ -57,39 +57,35 @@ async function withFetchSource<T>(
 /** The only branches that are ever pushed (I3). */
 const PUSHED = 'auto-dev/';
 
-type Publishing = Pick<Workspaces, 'commit' | 'branch' | 'push'>;
-
-/** `using`: does the work while nothing of the base's repository is pruned. */
-export function openPublishing(
-  git: Git,
-  store: CandidateStore,
-  using: <A extends unknown[], R>(
-    work: (base: BaseCheckout, ...args: A) => Promise<R>,
-  ) => (base: BaseCheckout, ...args: A) => Promise<R>,
-): Publishing {
-  const { commit, branch, push } = publishingFrom(git, store);
-  return { commit: using(commit), branch: using(branch), push: using(push) };
+/** Author and committer of a commit. `at`: seconds since 1970 UTC. */
+export function identityEnv(
+  { name, email }: { readonly name: string; readonly email: string },
+  at: number,
+): Readonly<Record<string, string>> {
+  // With the @, git also accepts small numbers as seconds.
+  const date = `@${Math.trunc(at)} +0000`;
+  return {
+    GIT_AUTHOR_NAME: name,
+    GIT_AUTHOR_EMAIL: email,
+    GIT_AUTHOR_DATE: date,
+    GIT_COMMITTER_NAME: name,
+    GIT_COMMITTER_EMAIL: email,
+    GIT_COMMITTER_DATE: date,
+  };
 }
 
-function publishingFrom(git: Git, store: CandidateStore): Publishing {
+type Publishing = Pick<Workspaces, 'commit' | 'branch' | 'push'>;
+
+/** For repositories of which nothing is pruned meanwhile. */
+export function openPublishing(git: Git, store: CandidateStore): Publishing {
   return {
     async commit(base, spec) {
       const cwd = await store.at(base.repositoryKey);
-      // With the @, git also accepts small numbers as seconds.
-      const date = `@${Math.trunc(spec.at)} +0000`;
-      const { name, email } = spec.author;
       const done = await git({
         cwd,
         args: ['commit-tree', checkedSha(spec.tree), '-p', checkedSha(spec.base), '-F', '-'],
         input: spec.message,
-        env: {
-          GIT_AUTHOR_NAME: name,
-          GIT_AUTHOR_EMAIL: email,
-          GIT_AUTHOR_DATE: date,
-          GIT_COMMITTER_NAME: name,
-          GIT_COMMITTER_EMAIL: email,
-          GIT_COMMITTER_DATE: date,
-        },
+        env: identityEnv(spec.author, spec.at),
       });
       const sha = done.stdout.trim();
       if (done.exitCode !== 0 || !isSha(sha)) throw gitFault('Writing a commit', done);
@@ -110,7 +106,7 @@ function publishingFrom(git: Git, store: CandidateStore): Publishing {
           cwd,
           args: ['fetch', '-q', ...flags, source.from, `+${source.name}:${ref}`],
           onKilled: () => unlock(inUserRepository(git), cwd, ref),
-          env: { GIT_CEILING_DIRECTORIES: dirname(cwd) },
+          env: ONLY_HERE,
           config: { 'core.logAllRefUpdates': 'true' },
           as,
         }),
@@ -220,7 +216,7 @@ async function shaAt(
 
 /** Removes the lock that our fetch left on our branch in a user's repository. */
 async function unlock(git: Git, cwd: string, ref: string): Promise<void> {
-  const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
+  const env = ONLY_HERE;
   const asked = await git({ cwd, args: ['rev-parse', '--path-format=absolute', '--git-path', ref], env });
   if (asked.exitCode === 0) await rm(`${asked.stdout.replace(/\n$/, '')}.lock`, { force: true });
 }

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource, Workspaces } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
@@ -54,7 +54,7 @@ export function withOneLogin(source: RepositorySource): RepositorySource {
 export async function resolveLocal(host: Git, path: string, ref: string): Promise<Sha | null> {
   const git = inUserRepository(host);
   const cwd = await realOf(path);
-  const env = { GIT_CEILING_DIRECTORIES: dirname(cwd) };
+  const env = ONLY_HERE;
   const asked = await git({ cwd, args: ['rev-parse', '--git-dir'], env });
   if (asked.exitCode !== 0) {
     throw new Fault('NOT_A_REPOSITORY', `${path} is not the top folder of a git repository.`);
@@ -66,6 +66,12 @@ export async function resolveLocal(host: Git, path: string, ref: string): Promis
   }
   return null;
 }
+
+/**
+ * With this environment, git takes only the folder in which it is started for the repository, none that encloses it. The
+ * folder above is named as git itself resolves it: its name may contain a colon, which would end the list there.
+ */
+export const ONLY_HERE = { GIT_CEILING_DIRECTORIES: '/proc/self/cwd/..' };
 
 /** Rejects options, ranges and control characters; git itself rejects the rest. */
 export function isRefLike(ref: string): boolean {

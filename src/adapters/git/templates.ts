@@ -5,17 +5,11 @@ import type { Templates } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import { type GitCall, openGit } from './git.ts';
 import { checkedSha, exists, layoutOf, temporaryPath } from './layout.ts';
+import { identityEnv } from './publish.ts';
 import { removeTree } from './trees.ts';
 
-/** Author and committer of every template, so that its commit depends on its files alone. */
-const AUTHOR = {
-  GIT_AUTHOR_NAME: 'Runoff',
-  GIT_AUTHOR_EMAIL: 'runoff@localhost',
-  GIT_AUTHOR_DATE: '@0 +0000',
-  GIT_COMMITTER_NAME: 'Runoff',
-  GIT_COMMITTER_EMAIL: 'runoff@localhost',
-  GIT_COMMITTER_DATE: '@0 +0000',
-};
+/** Author and time of every template, so that its commit depends on its files alone. */
+const IDENTITY = identityEnv({ name: 'Runoff', email: 'runoff@localhost' }, 0);
 
 /**
  * Templates as repositories in `dir`, one for each content. A template is a folder of whoever wrote the contest; nothing
@@ -51,7 +45,7 @@ export function openTemplates({
         );
         await mkdir(join(repository, 'info'), { recursive: true });
         await writeFile(join(repository, 'info', 'attributes'), AS_IT_IS);
-        const on = { cwd: files, env: { ...AUTHOR, GIT_DIR: repository, GIT_WORK_TREE: files } };
+        const on = { cwd: files, env: { ...IDENTITY, GIT_DIR: repository, GIT_WORK_TREE: files } };
         await run({ ...on, args: ['add', '-A', '-f'] }, 'Adding the files of a template');
         const tree = await run({ ...on, args: ['write-tree'] }, 'Adding the files of a template');
         if (tree === EMPTY_TREE) throw new Fault('CONTEST_INVALID', `The template ${name} has no files.`);

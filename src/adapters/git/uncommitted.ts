@@ -1,20 +1,22 @@
 import { copyFile, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
+import type { RawEntry } from '../../core/patches/index.ts';
+import { COMMIT_AUTHOR } from '../../core/reports/index.ts';
 import type { KeptChange, Workspaces } from '../../ports/index.ts';
 import type { DamageMarks } from './damage.ts';
+import { rawEntries } from './diff-trees.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { exists, isSha, type Layout } from './layout.ts';
 import type { Locks } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
+import { identityEnv } from './publish.ts';
 import { describeLocal, inUserRepository, READ_ONLY, userIgnores, withoutFilters } from './sources.ts';
 import { removeTree } from './trees.ts';
 
 /** Maximum bytes of the changed files together. Our default: more is data, not a change. */
 const MAX_CHANGED_BYTES = 256 * 2 ** 20;
-
-const COMMITTER = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
 
 interface UncommittedParts {
   readonly git: Git;
@@ -25,7 +27,7 @@ interface UncommittedParts {
 }
 
 /**
- * Makes a commit of a work tree as it is, in the mirror of its repository: with an index of our own, and new objects
+ * Makes a commit of a working tree as it is, in the mirror of its repository: with an index of our own, and new objects
  * beside those of the repository, which is only read.
  */
 export function openUncommitted(parts: UncommittedParts): Workspaces['keepChanges'] {
@@ -61,7 +63,7 @@ export function openUncommitted(parts: UncommittedParts): Workspaces['keepChange
   };
 }
 
-/** Git in the work tree, for which neither index nor objects of the repository are written. */
+/** Git in the working tree, for which neither index nor objects of the repository are written. */
 type IndexGit = (args: readonly string[], input?: string) => Promise<GitDone>;
 
 /** An environment in which git reads the objects of the repository, too. */
@@ -134,36 +136,34 @@ async function addAll(
   // First, because a folder may be a file or a link now.
   await update(listed.deleted, '--force-remove');
   await update(listed.present, '--add', '--replace', '--ignore-skip-worktree-entries');
-  const { stdout } = await succeed(git(['diff-index', '--cached', '-z', '--no-renames', head]), top);
-  const nested: string[] = [];
-  const changes: KeptChange[] = [];
-  const records = stdout.split('\0');
-  for (let at = 0; at + 1 < records.length; at += 2) {
-    const [, before, after] = /^:(\d+) (\d+) /.exec(records[at] ?? '') ?? [];
-    const path = records[at + 1] ?? '';
-    const isNested = after === LINK_TO_COMMIT && before !== LINK_TO_COMMIT;
-    if (isNested) nested.push(path);
-    if (!isNested || before !== NOTHING)
-      changes.push({ path, change: keptChangeOf(before, after, isNested) });
-  }
-  await update(nested, '--force-remove');
+  const args = ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', head];
+  const entries = rawEntries((await succeed(git(args), top)).stdout);
+  await update(
+    entries.filter(isNested).map(({ path }) => path),
+    '--force-remove',
+  );
+  const changes = entries.flatMap((entry): readonly KeptChange[] => {
+    const { path, status } = entry;
+    if (!isNested(entry)) return [{ path, change: KEPT_CHANGES[status] }];
+    return status === 'A' ? [] : [{ path, change: 'deleted' }];
+  });
   const tree = (await succeed(git(['write-tree']), top)).stdout.trim();
   if (!isSha(tree)) throw new Fault('INTERNAL', `Git named no tree for the files of ${top}.`);
   return { tree, changes };
 }
 
-/** Modes of entries in git's lists: a submodule, and no entry. */
+/** Mode of a submodule in git's lists. */
 const LINK_TO_COMMIT = '160000';
-const NOTHING = '000000';
 
-function keptChangeOf(
-  before: string | undefined,
-  after: string | undefined,
-  isNested: boolean,
-): KeptChange['change'] {
-  if (before === NOTHING) return 'added';
-  return isNested || after === NOTHING ? 'deleted' : 'modified';
-}
+const isNested = ({ oldMode, newMode }: RawEntry): boolean =>
+  newMode === LINK_TO_COMMIT && oldMode !== LINK_TO_COMMIT;
+
+const KEPT_CHANGES = {
+  A: 'added',
+  D: 'deleted',
+  M: 'modified',
+  T: 'modified',
+} as const satisfies Record<RawEntry['status'], KeptChange['change']>;
 
 async function succeed(call: Promise<GitDone>, top: string): Promise<GitDone> {
   const done = await call;
@@ -181,19 +181,10 @@ async function commitTree(
     theirs,
   }: { readonly tree: Sha; readonly head: Sha; readonly at: number; readonly theirs: TheirObjects },
 ): Promise<Sha> {
-  const date = `@${Math.trunc(at / 1000)} +0000`;
   const done = await git({
     cwd: mirror,
     args: ['commit-tree', tree, '-p', head, '-m', 'Uncommitted changes that a run started from'],
-    env: {
-      ...theirs,
-      GIT_AUTHOR_NAME: COMMITTER.name,
-      GIT_AUTHOR_EMAIL: COMMITTER.email,
-      GIT_AUTHOR_DATE: date,
-      GIT_COMMITTER_NAME: COMMITTER.name,
-      GIT_COMMITTER_EMAIL: COMMITTER.email,
-      GIT_COMMITTER_DATE: date,
-    },
+    env: { ...theirs, ...identityEnv(COMMIT_AUTHOR, Math.trunc(at / 1000)) },
   });
   const sha = done.stdout.trim();
   if (done.exitCode !== 0 || !isSha(sha)) throw gitFault('Keeping uncommitted changes', done);
@@ -241,7 +232,7 @@ async function listChanges(host: Git, top: string): Promise<Listed> {
   const entries = stdout.split('\0').filter((entry) => entry !== '' && !entry.endsWith('/'));
   if (entries.some((entry) => /^(?:U.|.U|AA|DD) /.test(entry)))
     throw new Fault('CHANGES_REFUSED', `${top} has conflicts of a merge that are not resolved.`);
-  // The second letter is about the work tree; a space means that the index has the file as it is.
+  // The second letter is about the working tree; a space means that the index has the file as it is.
   const listed = entries.map((entry) => ({ state: entry.charAt(1), path: entry.slice(3) }));
   const differing = listed.filter(({ state }) => state !== ' ');
   const unnamed = differing.find(({ path }) => path.includes('\uFFFD'));

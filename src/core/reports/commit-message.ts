@@ -14,6 +14,9 @@ const MAX_SUBJECT = 72;
  */
 const SAFE_LOGIN = /^(?!.*gh-[0-9])[A-Za-z0-9-]{1,39}$/i;
 
+/** Author of every commit that Runoff makes. */
+export const COMMIT_AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
+
 /**
  * The message of a candidate's commit. Only a winner's has the title of the run (`Fix #7: …`, or a conventional one):
  * otherwise every branch would appear on the issue as if it closed it. On GitHub a toss-up has no winner. Later picks do

@@ -149,3 +149,31 @@ export const ReviewDocument = z.strictObject({
   contested: z.boolean(),
   after: z.strictObject({ alias: letter.nullable(), because: z.string() }).optional(),
 });
+
+export const JudgedPairDocument = z.strictObject({
+  a: letter,
+  b: letter,
+  byJudge: listOf(
+    z.strictObject({
+      judge: z.string(),
+      outcome: z.enum(['a', 'b', 'tie']),
+      consistent: z
+        .boolean()
+        .describe('False: the answer changed with the order of the two, so it counts as a tie.'),
+      because: z.string().describe('Written by a model.'),
+      cited: listOf(z.strictObject({ alias: letter, file: z.string(), line: z.number() })),
+    }),
+  ),
+  alike: z.literal(true).optional().describe('The patches are the same, so no judge was asked.'),
+});
+
+export const JudgementDocument = z
+  .strictObject({
+    kind: z.enum(['judged', 'discarded', 'unanswered']),
+    format: z.enum(['round-robin', 'knockout']),
+    because: z.string(),
+    pairs: listOf(JudgedPairDocument).describe('Each match, with the reason of each judge.'),
+    notes: listOf(z.string()),
+    usd: inDollars,
+  })
+  .describe('What blind judges said: opinions, not executed.');

@@ -6,11 +6,30 @@ import {
   DialogueDocument,
   inDollars,
   instant,
+  JudgementDocument,
   letter,
   listOf,
   ReviewDocument,
 } from './document-brief.ts';
-import { BaseDocument, PullDocument } from './document-places.ts';
+
+/** What a run started from. */
+const BaseDocument = z.strictObject({
+  ref: z.string(),
+  sha: z.string(),
+  uncommitted: z
+    .literal(true)
+    .optional()
+    .describe("It has the uncommitted changes of a local work tree: a commit of Runoff's own."),
+});
+
+const PullDocument = z.strictObject({
+  number: z.number(),
+  url: z.string(),
+  draft: z.boolean(),
+  head: z.string(),
+  base: z.string(),
+  body: z.string(),
+});
 
 const CheckDocument = z
   .strictObject({
@@ -80,34 +99,6 @@ const ScoresDocument = z.strictObject({
     .describe('Weighted mean of the standardised scores; null without such weights.'),
   because: z.string(),
 });
-
-export const JudgedPairDocument = z.strictObject({
-  a: letter,
-  b: letter,
-  byJudge: listOf(
-    z.strictObject({
-      judge: z.string(),
-      outcome: z.enum(['a', 'b', 'tie']),
-      consistent: z
-        .boolean()
-        .describe('False: the answer changed with the order of the two, so it counts as a tie.'),
-      because: z.string().describe('Written by a model.'),
-      cited: listOf(z.strictObject({ alias: letter, file: z.string(), line: z.number() })),
-    }),
-  ),
-  alike: z.literal(true).optional().describe('The patches are the same, so no judge was asked.'),
-});
-
-const JudgementDocument = z
-  .strictObject({
-    kind: z.enum(['judged', 'discarded', 'unanswered']),
-    format: z.enum(['round-robin', 'knockout']),
-    because: z.string(),
-    pairs: listOf(JudgedPairDocument).describe('Each match, with the reason of each judge.'),
-    notes: listOf(z.string()),
-    usd: inDollars,
-  })
-  .describe('What blind judges said: opinions, not executed.');
 
 /** What blind mode hides. */
 const unlessHidden = <T extends z.ZodType>(schema: T) =>

@@ -1,7 +1,13 @@
-import { findingsOf, findingText, questionsOf, type TamperingFinding } from '../evidence/index.ts';
+import {
+  findingsOf,
+  findingText,
+  questionsOf,
+  type TamperingFinding,
+  unlockedOf,
+} from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { chosenOf } from '../ranking/index.ts';
-import { counted } from './format.ts';
+import { counted, namesInSentence } from './format.ts';
 import { details, fencedDiff, fill, inertSentence } from './markdown.ts';
 import type { RunView } from './view.ts';
 
@@ -55,6 +61,24 @@ function firstOf(texts: readonly string[]): string {
   const named = texts.slice(0, MAX_FINDINGS_NAMED).join('; ');
   const more = texts.length - MAX_FINDINGS_NAMED;
   return more > 0 ? `${named}; and ${more} more` : named;
+}
+
+/** Where assertion libraries could not be locked, one sentence each: plain text. */
+export function lockNotes({ evidence }: Pick<RunView, 'evidence'>): readonly string[] {
+  const survivors = evidence.filter(({ survivor }) => survivor);
+  const unrecorded = survivors.filter((one) => ['unrecorded', 'differs'].includes(unlockedOf(one) ?? ''));
+  return [
+    ...(survivors.some((one) => unlockedOf(one) === 'base')
+      ? [
+          'Assertion libraries were not locked where survivors ran again, because more tests of the base commit fail with the lock. So only reading a patch shows whether it replaces an assertion.',
+        ]
+      : []),
+    ...(unrecorded.length > 0
+      ? [
+          `Nothing shows that assertion libraries were locked when the tests ran again on ${namesInSentence(unrecorded.map(({ alias }) => alias))}, unlike on the base commit. Please look for code that replaces assertions or removes files.`,
+        ]
+      : []),
+  ];
 }
 
 const LINES_SUMMARY = 'The lines to look at';

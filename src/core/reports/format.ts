@@ -62,7 +62,10 @@ export const shortSha = (sha: string): string => sha.slice(0, 12);
 
 /** The branch of a candidate's commit on GitHub, e.g. `auto-dev/7/r7k2m9q4xa/B`. Contains no text of the issue. */
 export const branchName = (issue: number, run: RunId, alias: Alias): string =>
-  `auto-dev/${issue}/${run}/${alias}`;
+  `${branchPrefix(issue, run)}${alias}`;
+
+/** What the branches of all candidates of a run on GitHub begin with. */
+export const branchPrefix = (issue: number, run: RunId): string => `auto-dev/${issue}/${run}/`;
 
 /** The branch of a candidate's commit in a local repository, e.g. `runoff/r7k2m9q4xa/B`. */
 export const localBranch = (run: RunId, alias: Alias): string => `${LOCAL_BRANCHES}${run}/${alias}`;

@@ -17,19 +17,21 @@ export {
   quotedCode,
   registryOutage,
 } from './commands.ts';
-export { commitMessage, followUpMessage } from './commit-message.ts';
+export { COMMIT_AUTHOR, commitMessage, followUpMessage } from './commit-message.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
 export { noPatchAtAll, votesLine } from './decision-sections.ts';
 export { type DiffLineKind, diffLineKinds } from './diff-lines.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';
-export { CandidateDocument, JudgedPairDocument, RunDocument } from './document-schema.ts';
+export { JudgedPairDocument } from './document-brief.ts';
+export { CandidateDocument, RunDocument } from './document-schema.ts';
 export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
 export { lookAtNotes } from './findings.ts';
 export {
   branchName,
   branchOf,
+  branchPrefix,
   CANDIDATE_STATE_LABELS,
   contestantName,
   costText,

@@ -8,9 +8,9 @@ import {
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Alias } from '../model/index.ts';
 import { commandFailure, failureHint, howEnded, limitHelp, quotedCode } from './commands.ts';
+import { lockNotes } from './findings.ts';
 import { counted, namesInSentence, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
-import { lockNotes } from './lock-notes.ts';
 import { code, prose } from './markdown.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import { kindNotes } from './task-notes.ts';

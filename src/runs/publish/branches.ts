@@ -1,5 +1,5 @@
 import type { Alias, GitHubOrigin, RunId, Sha, Task } from '../../core/model/index.ts';
-import { commitMessage } from '../../core/reports/index.ts';
+import { branchPrefix, COMMIT_AUTHOR, commitMessage } from '../../core/reports/index.ts';
 import type { BaseCheckout, RunRecord, Store } from '../../ports/index.ts';
 import { type RestorePorts, restoreTree } from '../base/index.ts';
 import { sourceOf, type World } from '../context.ts';
@@ -20,9 +20,6 @@ export interface Commits {
 /** Explains why a candidate cannot be published. */
 export const damagedSentence = (alias: Alias): string =>
   `What candidate ${alias} changed was stored when it was examined, and is damaged now on the machine that runs Runoff.`;
-
-/** Author of every commit that Runoff makes. */
-export const AUTHOR = { name: 'Runoff', email: 'runoff@users.noreply.github.com' };
 
 /**
  * Creates the commits with Runoff's own message and author: a candidate's commits, names and messages never leave the
@@ -51,7 +48,7 @@ export async function commitCandidates(
       base: task.base.sha,
       tree: candidate.patch.tree,
       message: commitMessage(view, candidate.alias),
-      author: AUTHOR,
+      author: COMMIT_AUTHOR,
       // The time is fixed, so that a repeated step creates the same commit.
       at: Math.floor(run.createdAt / 1000),
     });
@@ -114,6 +111,6 @@ export async function shownOn(
   if (outcome?.kind !== 'pull') return null;
   const head = await store.intent(id, headKey(outcome.headSha));
   if (head?.state === 'done') return head.result as Alias;
-  const prefix = `auto-dev/${origin.issue}/${id}/`;
+  const prefix = branchPrefix(origin.issue, id);
   return outcome.branch.startsWith(prefix) ? outcome.branch.slice(prefix.length) : null;
 }

@@ -1,12 +1,11 @@
 import { type Alias, asFault, Fault, OUTAGES, type RunId, type Sha } from '../../core/model/index.ts';
-import { comparison, followUpMessage, pickComment } from '../../core/reports/index.ts';
+import { COMMIT_AUTHOR, comparison, followUpMessage, pickComment } from '../../core/reports/index.ts';
 import type { BaseCheckout, PickRecord, PullDetails, RunOutcome, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
 import { idempotentWrite } from '../stage.ts';
 import { viewOf } from '../view.ts';
 import {
-  AUTHOR,
   type CommitPorts,
   type Commits,
   commitCandidates,
@@ -233,7 +232,7 @@ async function headFor(
   const { alias, message } = next;
   const patch = (await world.store.candidates(run.id)).find((one) => one.alias === alias)?.patch;
   if (!patch) throw new Fault('INTERNAL', `Candidate ${alias} has no patch although it was picked.`);
-  const spec = { base: at, tree: patch.tree, message, author: AUTHOR, at: Math.floor(next.at / 1000) };
+  const spec = { base: at, tree: patch.tree, message, author: COMMIT_AUTHOR, at: Math.floor(next.at / 1000) };
   return { sha: await world.workspaces.commit(base, spec), onto: at, alias };
 }
 

@@ -1,10 +1,10 @@
 import { asFault, SETTINGS_FILE, type Sha } from '../../core/model/index.ts';
-import { quotedCode, settingsPull, tailOf } from '../../core/reports/index.ts';
+import { COMMIT_AUTHOR, quotedCode, settingsPull, tailOf } from '../../core/reports/index.ts';
 import { type BaseCheckout, DEFAULT_LIMITS, type PullFacts } from '../../ports/index.ts';
 import { type GitHubRun, sourceOf, taskOf } from '../context.ts';
 import { idempotentWrite } from '../stage.ts';
 import { viewOf } from '../view.ts';
-import { AUTHOR, type CommitPorts } from './branches.ts';
+import type { CommitPorts } from './branches.ts';
 import { type Applied, type PublishContext, push, refused, withPublisher } from './context.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function proposeSettings(
     const tree = await treeWith(world, checkout, { id: `${run.id}-settings`, text: pull.text, signal });
     if (typeof tree !== 'object') return refused(tree);
     const message = `Add ${SETTINGS_FILE}\n\nThe commands that worked in run ${run.id} of Runoff.\n`;
-    const spec = { base, tree: tree.tree, message, author: AUTHOR, at: Math.floor(at / 1000) };
+    const spec = { base, tree: tree.tree, message, author: COMMIT_AUTHOR, at: Math.floor(at / 1000) };
     const sha = await world.workspaces.commit(checkout, spec);
     const refusal = await push(context, checkout, { branch, sha });
     return refusal === null ? open(context, branch, pull) : refused(refusal);

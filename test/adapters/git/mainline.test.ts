@@ -90,6 +90,27 @@ describe('the first-parent line of a repository', () => {
     expect(await world.workspaces.origin(join(outer, 'gone'))).toBeNull();
   });
 
+  test('is not taken from an enclosing repository below a folder whose name has a colon', async () => {
+    const files = { 'odd:name/inner/b.txt': 'b\n', 'odd:name/own/c.txt': 'c\n' };
+    const outer = world.repository(files).path;
+    git(outer, 'remote', 'add', 'origin', 'https://github.com/stranger/outer.git');
+    const [inner, own] = [join(outer, 'odd:name/inner'), join(outer, 'odd:name/own')];
+    expect(await world.workspaces.origin(inner)).toBeNull();
+    const nowhere = world.workspaces.resolve({ kind: 'local', path: inner }, 'main');
+    await expect(nowhere).rejects.toMatchObject({ code: 'NOT_A_REPOSITORY' });
+    git(own, 'init', '-q');
+    git(own, 'add', '-A');
+    git(own, 'commit', '-q', '-m', 'Own');
+    const sha = git(own, 'rev-parse', 'HEAD');
+    expect(await world.workspaces.resolve({ kind: 'local', path: own }, 'main')).toBe(sha);
+    const base = await world.workspaces.prepare({ kind: 'local', path: own }, sha);
+    await world.workspaces.branch(base, own, 'runoff/r1/A', sha);
+    expect(git(own, 'branch', '--list', 'runoff/*').trim()).toBe('runoff/r1/A');
+    await world.workspaces.deleteBranch(own, { name: 'runoff/r1/A', sha });
+    expect(git(own, 'branch', '--list', 'runoff/*')).toBe('');
+    expect(git(outer, 'branch', '--list', 'runoff/*')).toBe('');
+  });
+
   test('starts nothing that settings, attributes and hooks of the repository name', async () => {
     const marker = join(world.folder(), 'started');
     const program = join(world.folder(), 'program');
