@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { makeToken, revokeToken } from '../commands/index.ts';
-import { Fault } from '../core/model/index.ts';
+import { Fault, fullNameOf } from '../core/model/index.ts';
 import { type ApiToken, TOKEN_DAYS, TOKEN_VERBS, type TokenVerb, tokenState } from '../core/tokens/index.ts';
 import type { Store } from '../ports/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
@@ -124,7 +124,7 @@ function tokenLine(token: ApiToken, now: number): string {
   const state = tokenState(token, now);
   const used = lastUsedAt === undefined ? 'never used' : `used ${dayOf(lastUsedAt)}`;
   const ends = state === 'valid' ? `until ${dayOf(expiresAt)}` : state;
-  const places = repositories.map((one) => `${one.owner}/${one.name}`).join(', ');
+  const places = repositories.map(fullNameOf).join(', ');
   return [
     id,
     ends.padEnd(16),

@@ -1,4 +1,4 @@
-import type { Actor } from '../core/model/index.ts';
+import { type Actor, fullNameOf } from '../core/model/index.ts';
 import {
   type ApiToken,
   MAX_TOKEN_NAME,
@@ -71,7 +71,7 @@ export async function makeTokenFor(
     if (!(await mayWrite(await github.reader(repository), by)))
       return {
         kind: 'refused',
-        why: `${by.login} has no write access to ${repository.owner}/${repository.name}. Tokens are made for people who have.`,
+        why: `${by.login} has no write access to ${fullNameOf(repository)}. Tokens are made for people who have.`,
       };
   }
   const { id, text } = tokenText(world.random.nonce() + world.random.nonce());
@@ -104,7 +104,7 @@ async function repositoriesNamed(
   names: readonly string[],
 ): Promise<{ readonly repositories: readonly RepositoryHandle[] } | { readonly missing: string }> {
   const installed = new Map(
-    (await requireGitHub(world).repositories()).map((one) => [`${one.owner}/${one.name}`.toLowerCase(), one]),
+    (await requireGitHub(world).repositories()).map((one) => [fullNameOf(one).toLowerCase(), one]),
   );
   const repositories: RepositoryHandle[] = [];
   for (const name of new Set(names.map((one) => one.toLowerCase()))) {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DestinationStream, destination, pino } from 'pino';
-import { asFault } from '../core/model/index.ts';
+import { asFault, fullNameOf } from '../core/model/index.ts';
 import { redactor, secretsIn } from '../core/secrets/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import type {
@@ -11,7 +11,6 @@ import type {
   Log,
   LogContext,
   Metrics,
-  RepositoryHandle,
   Sandbox,
   Store,
   Tracer,
@@ -80,8 +79,6 @@ export const instrumentedGitHub = (github: GitHub, instruments: Instruments): Gi
       ),
     ),
 });
-
-const fullNameOf = ({ owner, name }: RepositoryHandle): string => `${owner}/${name}`;
 
 /** The same workspaces; a push is recorded as a write to GitHub. */
 export const instrumentedPushes = (

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { exitCode, follow, jsonText, printReport, runJson } from '../cli/index.ts';
-import { Fault, type RunId, unlessAborted } from '../core/model/index.ts';
+import { Fault, fullNameOf, type RunId, unlessAborted } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import { LABEL } from '../runs/index.ts';
 import { type DemoOptions, EXIT, onPresses, type Screen, type Terminal } from '../shell.ts';
@@ -151,7 +151,7 @@ async function report(
   }
   const issueDetails = (await maintainer.request(
     'GET',
-    `/repos/${REPOSITORY.owner}/${REPOSITORY.name}/issues/${issue}`,
+    `/repos/${fullNameOf(REPOSITORY)}/issues/${issue}`,
   )) as {
     labels: { name: string }[];
   };
@@ -160,7 +160,7 @@ async function report(
       ? {
           pull: {
             number: pull.number,
-            url: `${github.url}/${REPOSITORY.owner}/${REPOSITORY.name}/pull/${pull.number}`,
+            url: `${github.url}/${fullNameOf(REPOSITORY)}/pull/${pull.number}`,
             draft: pull.draft,
             head: pull.head.ref,
             base: pull.base.ref,
@@ -187,7 +187,7 @@ async function stay(
   screen: Screen,
   signal: AbortSignal,
 ): Promise<void> {
-  const repository = `${github.url}/${REPOSITORY.owner}/${REPOSITORY.name}`;
+  const repository = `${github.url}/${fullNameOf(REPOSITORY)}`;
   const pull = view.outcome?.kind === 'pull' ? view.outcome.number : null;
   screen.err(
     [

@@ -2,6 +2,7 @@ import type { Personas } from '../core/debate/index.ts';
 import {
   asFault,
   Fault,
+  fullNameOf,
   type GitHubOrigin,
   type PatchSummary,
   type RunId,
@@ -167,7 +168,7 @@ export async function sourceOf(
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const facts = await reader.repository();
   // Candidates' work is stored under the repository's name at the start of the run.
-  const knownAs = facts.cloneUrl.replace(`${facts.fullName}.git`, `${origin.owner}/${origin.name}.git`);
+  const knownAs = facts.cloneUrl.replace(`${facts.fullName}.git`, `${fullNameOf(origin)}.git`);
   return { kind: 'remote', url: facts.cloneUrl, knownAs, credential: () => reader.credential() };
 }
 

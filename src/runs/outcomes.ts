@@ -1,6 +1,6 @@
 import { mainLanguageOf, outcomesOf, workKindOf } from '../core/learning/index.ts';
 import type { Alias, Candidate, RunId } from '../core/model/index.ts';
-import { isOver } from '../core/model/index.ts';
+import { fullNameOf, isOver } from '../core/model/index.ts';
 import { decide, type Ranked } from '../core/ranking/index.ts';
 import type { RunRecord } from '../ports/index.ts';
 import { RunRequest } from './admit/index.ts';
@@ -66,7 +66,7 @@ const examinedKind = ({ evidence = [] }: RunRecord) =>
   evidence.find(({ task }) => task !== undefined)?.task ?? 'code';
 
 export const repositoryNameOf = ({ origin }: Pick<RunRecord, 'origin'>): string =>
-  origin.kind === 'github' ? `${origin.owner}/${origin.name}` : origin.path;
+  origin.kind === 'github' ? fullNameOf(origin) : origin.path;
 
 /** The decision by the shipped curve, whatever the repository's own outcomes had changed. */
 const shippedDecision = ({ evidence = [], judgement }: RunRecord, ranking: readonly Ranked[]) =>

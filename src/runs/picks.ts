@@ -1,4 +1,4 @@
-import { type Alias, Fault, isOver, type RunId } from '../core/model/index.ts';
+import { type Alias, Fault, fullNameOf, isOver, type RunId } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
 import type { PickRecord, RunRecord, Store, Vote } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
@@ -74,7 +74,7 @@ export async function requireLocalChoice(world: Pick<World, 'store'>, runId: Run
   if (origin.kind === 'github') {
     throw new Fault(
       'RUN_NOT_WAITING',
-      `Run ${id} belongs to issue #${origin.issue} of ${origin.owner}/${origin.name}, so pick there: comment \`/auto-dev pick B\`.`,
+      `Run ${id} belongs to issue #${origin.issue} of ${fullNameOf(origin)}, so pick there: comment \`/auto-dev pick B\`.`,
     );
   }
   if (!isOver(state)) {

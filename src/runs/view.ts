@@ -1,6 +1,14 @@
 import type { TestTable } from '../core/evidence/index.ts';
 import { confidenceNote } from '../core/learning/index.ts';
-import { isOver, type Origin, queueOrder, type RunId, type Task, type Usd } from '../core/model/index.ts';
+import {
+  fullNameOf,
+  isOver,
+  type Origin,
+  queueOrder,
+  type RunId,
+  type Task,
+  type Usd,
+} from '../core/model/index.ts';
 import { firstInSequence } from '../core/ranking/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
@@ -136,7 +144,7 @@ const originView = (origin: Origin): OriginView =>
   origin.kind === 'github'
     ? {
         kind: 'github',
-        repository: `${origin.owner}/${origin.name}`,
+        repository: fullNameOf(origin),
         issue: origin.issue,
         ...(origin.work ? { work: origin.work } : {}),
       }

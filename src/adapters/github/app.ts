@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, fullNameOf } from '../../core/model/index.ts';
 import type { InstalledRepository, Log, RepositoryHandle } from '../../ports/index.ts';
 import { Installation, InstalledRepositoryAnswer, MintedToken } from './answers.ts';
 import { type Api, PAGE, pagesOf } from './client.ts';
@@ -69,7 +69,7 @@ export async function mint({ app, pace, repository, rights, now, lacksChecks }: 
       });
     return MintedToken.parse(data).token;
   };
-  return pace.run(`give a token for ${repository.owner}/${repository.name}`, async () => {
+  return pace.run(`give a token for ${fullNameOf(repository)}`, async () => {
     try {
       const secret = await ask({ ...rights.needed, ...rights.checks });
       return { secret, mintedAt, checks: true };

@@ -1,3 +1,4 @@
+import { fullNameOf } from '../model/index.ts';
 import { visibleMarkdown } from '../prompts/index.ts';
 import { submoduleAddress } from '../settings/index.ts';
 
@@ -48,7 +49,7 @@ export function namedIssues(message: string, repository: HubRepository | null): 
 export const namesIssue = ({ closed, own }: NamedIssues): boolean => closed.length > 0 || own !== null;
 
 function closedIssues(text: string, { server, owner, name }: HubRepository): readonly number[] {
-  const path = `${owner}/${name}`.toLowerCase();
+  const path = fullNameOf({ owner, name }).toLowerCase();
   const found = [...text.matchAll(CLOSES)].flatMap(([, of, address, number]) => {
     const isOwn =
       (of === undefined || of.toLowerCase() === path) &&

@@ -1,6 +1,6 @@
 import { checkFiles } from './checks.ts';
 import { chainParts } from './command-kinds.ts';
-import { goPathFiles } from './compiled-setup.ts';
+import { goPathFiles } from './compiled-ecosystems.ts';
 import { missingPythonPackages } from './python-packages.ts';
 import {
   MAKE_VENV,

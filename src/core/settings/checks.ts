@@ -1,7 +1,7 @@
 import type { CiCommand } from './ci-commands.ts';
 import { type CiJob, type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 import { chainParts } from './command-kinds.ts';
-import { goPathFiles } from './compiled-setup.ts';
+import { goPathFiles } from './compiled-ecosystems.ts';
 import { ecosystemsOf } from './ecosystems.ts';
 import {
   containerSetup,

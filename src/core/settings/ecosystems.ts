@@ -1,4 +1,4 @@
-import { cargo, cmake, go } from './compiled-setup.ts';
+import { cargo, cmake, go } from './compiled-ecosystems.ts';
 import { toxTests } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { inVenv, isForPytest, PYTEST_ALONE, pythonSetup, testSamples, UNITTEST } from './python-setup.ts';

@@ -1,5 +1,5 @@
 import { ciJob, workflowFiles } from './ci-workflow.ts';
-import { goFileWithoutModules } from './compiled-setup.ts';
+import { goFileWithoutModules } from './compiled-ecosystems.ts';
 import { broughtBySetup } from './python-setup.ts';
 import { type FoundService, wantedServices } from './services.ts';
 import { TRAVIS_FILE, travisVersions } from './travis.ts';

@@ -13,7 +13,7 @@ import {
   statementOfIssues,
   statementTitle,
 } from '../../core/mining/index.ts';
-import { asFault } from '../../core/model/index.ts';
+import { asFault, fullNameOf } from '../../core/model/index.ts';
 import type { GitHub, GitHubReader, IssueFacts } from '../../ports/index.ts';
 
 /** How the texts of issues are reached. They are only read. */
@@ -41,17 +41,14 @@ export async function openIssues(
   if (repository === null || !changes.some(({ message }) => namesIssue(namedIssues(message, repository))))
     return { kind: 'none' };
   if (github === undefined) return { kind: 'closed', why: 'no-app', repository };
-  const path = fullNameOf(repository);
+  const path = fullNameOf(repository).toLowerCase();
   const installed = await orRefused(github.repositories());
-  const handle = installed === 'refused' ? undefined : installed.find((one) => fullNameOf(one) === path);
+  const handle =
+    installed === 'refused' ? undefined : installed.find((one) => fullNameOf(one).toLowerCase() === path);
   return handle === undefined
     ? { kind: 'closed', why: 'no-access', repository }
     : { kind: 'open', reader: await github.reader(handle), repository };
 }
-
-/** `owner/name` for comparisons: GitHub's names are the same in any case. */
-export const fullNameOf = ({ owner, name }: Pick<HubRepository, 'name' | 'owner'>): string =>
-  `${owner}/${name}`.toLowerCase();
 
 type Stated =
   | { readonly kind: 'stated'; readonly mined: MinedChange; readonly source: StatementSource }

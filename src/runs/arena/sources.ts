@@ -1,8 +1,8 @@
 import type { ContestRecords } from '../../core/arena/index.ts';
 import { hubRepository } from '../../core/mining/index.ts';
+import { fullNameOf } from '../../core/model/index.ts';
 import type { ContestFolder } from '../../ports/index.ts';
 import type { World } from '../context.ts';
-import { fullNameOf } from './issue-text.ts';
 
 /** Whose code the tasks of a contest show. */
 export interface ContestSources {
@@ -33,6 +33,6 @@ export async function sourcesOf(
       return origin === null ? null : hubRepository(origin, githubUrl);
     }),
   );
-  const onGitHub = found.flatMap((one) => (one === null ? [] : [fullNameOf(one)]));
+  const onGitHub = found.flatMap((one) => (one === null ? [] : [fullNameOf(one).toLowerCase()]));
   return { onGitHub: [...new Set(onGitHub)], local: found.includes(null) };
 }
