@@ -186,7 +186,7 @@ const histories = new Map(
 );
 
 function courseOf(pool: Pool, order: 'settings' | 'leaderboard'): Course {
-  const sequence = sequenceOf({
+  const { sequence } = sequenceOf({
     contestants: pool.entries.map(optionOf),
     outcomes: order === 'settings' ? [] : (histories.get(`${pool.panel} ${other(pool.half)}`) ?? []),
     kind: 'bug',
@@ -194,7 +194,7 @@ function courseOf(pool: Pool, order: 'settings' | 'leaderboard'): Course {
     runId: pool.issue,
     isBlind: false,
   });
-  const entries = sequence.order.map((at) => pool.entries[at] as Entry);
+  const entries = sequence.map(({ position }) => pool.entries[position] as Entry);
   const steps = entries.map((_, i) => {
     const answer = answerFor(entries.slice(0, i + 1), pool.issue);
     const picked = entries.find(({ candidate }) => candidate.id === answer.pick);
@@ -202,7 +202,7 @@ function courseOf(pool: Pool, order: 'settings' | 'leaderboard'): Course {
       right: picked?.label.resolved ?? false,
       picks: picked !== undefined,
       chance: answer.confidence,
-      nextWins: sequence.expectations[i + 1]?.wins ?? 0,
+      nextWins: sequence[i + 1]?.wins ?? 0,
       nextRight: entries[i + 1]?.label.resolved ?? false,
     };
   });

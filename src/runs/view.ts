@@ -116,20 +116,20 @@ const factsOfTask = (task: Task | undefined) => ({
 });
 
 function sequenceView({ task, checks, stages, fieldEnd }: RunRecord): Pick<RunView, 'sequence'> {
-  const expectations = task?.learned?.sequence;
-  if (!task || !expectations) return {};
+  const contestants = task?.learned?.sequence;
+  if (!task || !contestants) return {};
   // Until coders start it is not known what the tests on the base say.
   const isOpen = !stages.some(({ stage }) => stage === 'code');
   const base = checks?.base ?? (isOpen ? { excluded: [] } : null);
-  const first = Math.min(firstInSequence(task.settings, base), expectations.length);
-  const price = (of: typeof expectations) =>
+  const first = Math.min(firstInSequence(task.settings, base), contestants.length);
+  const costOf = (of: typeof contestants) =>
     of.reduce<Usd | null>((sum, { usd }) => (sum === null || usd === null ? null : sum + usd), 0);
   return {
     sequence: {
       first,
-      of: expectations.length,
-      firstUsd: price(expectations.slice(0, first)),
-      allUsd: price(expectations),
+      of: contestants.length,
+      firstUsd: costOf(contestants.slice(0, first)),
+      allUsd: costOf(contestants),
       ...(fieldEnd ? { end: fieldEnd } : {}),
     },
   };

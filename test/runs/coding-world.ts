@@ -156,8 +156,7 @@ async function admitted({ store }: World, settings: Settings, { expectedUsd, ord
     ...(expectedUsd
       ? {
           learned: {
-            sequence: expectedUsd.map((usd) => ({ wins: 0.4, usd })),
-            ...(order ? { order } : {}),
+            sequence: expectedUsd.map((usd, i) => ({ position: order?.[i] ?? i, wins: 0.4, usd })),
           },
         }
       : {}),

@@ -59,14 +59,16 @@ describe('`adaptive.field: sequential`', () => {
     expect(trouble).toBeUndefined();
     const { settings, learned } = admitted?.task ?? {};
     const coders = settings?.coders.map(({ model }) => model) ?? [];
-    return { coders, models: learned?.order?.map((i) => coders[i]), learned };
+    return { coders, models: learned?.sequence?.map(({ position }) => coders[position]), learned };
   };
 
   test('starts different families first, in the order of the settings, where nothing is known', async () => {
     const { models, learned } = await orderOf(scene(file));
     expect(models).toEqual([claude, gpt, gemini, claude]);
     expect(learned?.sequence).toEqual(
-      Array(4).fill({ wins: expect.closeTo(1 / 3), usd: expect.closeTo(0.2875) }),
+      [0, 2, 3, 1].map((position) => ({
+        ...{ position, wins: expect.closeTo(1 / 3), usd: expect.closeTo(0.2875) },
+      })),
     );
     expect(learned?.field).toEqual([
       '`adaptive.field: sequential` orders the contestants as the settings do, different model families first: no run of this repository has been decided yet.',
@@ -81,7 +83,10 @@ describe('`adaptive.field: sequential`', () => {
       ...{ agent: 'builtin', model, prompt: 'plain', forecastUsd: null },
     }));
     const facts = { contestants, outcomes: [], kind: 'bug', candidateUsd: 1, isBlind: true } as const;
-    const firsts = Array.from({ length: 30 }, (_, i) => sequenceOf({ ...facts, runId: `r${i}` }).order[0]);
+    const firsts = Array.from(
+      { length: 30 },
+      (_, i) => sequenceOf({ ...facts, runId: `r${i}` }).sequence[0]?.position,
+    );
     expect(new Set(firsts)).toEqual(new Set([0, 1, 2]));
   });
 

@@ -1,5 +1,5 @@
 import { familyOf } from '../judging/index.ts';
-import { counted, type Expectation, type RunId, type Usd } from '../model/index.ts';
+import { counted, type RunId, type SequencedContestant, type Usd } from '../model/index.ts';
 import { fnv1a, mulberry32 } from '../settings/index.ts';
 import { bestOf, type Drawn, drawAll, expectedUsd, historyOf, type Option, ownOf } from './field.ts';
 import type { CandidateOutcome } from './outcome.ts';
@@ -20,9 +20,8 @@ export interface SequenceRequest {
 }
 
 export interface SequenceChoice {
-  /** Positions in the request, and what is known of each, in the order in which they start. */
-  readonly order: readonly number[];
-  readonly expectations: readonly Expectation[];
+  /** In the order in which they start; positions are those in the request. */
+  readonly sequence: readonly SequencedContestant[];
   /** Runs of the repository that tell something. */
   readonly runs: number;
   readonly isBlind: boolean;
@@ -39,22 +38,19 @@ export function sequenceOf(request: SequenceRequest): SequenceChoice {
   const known = historyOf(outcomes, kind);
   const drawn = drawAll(contestants, known, mulberry32(fnv1a(`${runId}:order`)));
   const equal = drawn.map((one) => ({ ...one, value: 1 }));
-  const order: number[] = [];
+  const sequence: SequencedContestant[] = [];
   const families: string[] = [];
   const open = new Map((known.runs > 0 || isBlind ? drawn : equal).entries());
   while (open.size > 0) {
     const best = bestOf([...open.values()], families);
     const [at] = [...open].find(([, one]) => one === best) as [number, Drawn];
     open.delete(at);
-    order.push(at);
+    const isPriced = best.option.forecastUsd !== null || ownOf(known, best.option) !== undefined;
+    const usd = isPriced ? expectedUsd(best, known, candidateUsd) : null;
+    sequence.push({ position: at, wins: best.mean, usd });
     families.push(familyOf(best.option.model));
   }
-  const expectations = order.map((at) => {
-    const one = drawn[at] as Drawn;
-    const isPriced = one.option.forecastUsd !== null || ownOf(known, one.option) !== undefined;
-    return { wins: one.mean, usd: isPriced ? expectedUsd(one, known, candidateUsd) : null };
-  });
-  return { order, expectations, runs: known.runs, isBlind };
+  return { sequence, runs: known.runs, isBlind };
 }
 
 /** Why this order, for the comparison. */

@@ -10,10 +10,8 @@ export interface Learned {
     readonly verdicts: number;
     readonly noneClear?: true;
   };
-  /** Of the contestants of a sequential field, in the order in which they start; absent: all start at once. */
-  readonly sequence?: readonly Expectation[];
-  /** Positions of these contestants in the settings; absent: the settings name them in the order of their start. */
-  readonly order?: readonly number[];
+  /** The contestants of a sequential field in the order in which they start; absent: all start at once. */
+  readonly sequence?: readonly SequencedContestant[];
   /** What each stage usually takes here; absent: there are too few runs. Changes nothing but a text. */
   readonly times?: StageTimes;
 }
@@ -24,6 +22,12 @@ export interface Expectation {
   readonly wins: number;
   /** What it probably costs, US dollars; null: unknown. */
   readonly usd: number | null;
+}
+
+/** A contestant of a sequential field. */
+export interface SequencedContestant extends Expectation {
+  /** Its 0-based position among the contestants of the settings. */
+  readonly position: number;
 }
 
 /** Why a run with a sequential field started no further contestant. Plain JSON. */

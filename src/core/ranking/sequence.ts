@@ -12,7 +12,7 @@ export interface SpentTurn {
   readonly usd: Usd;
 }
 
-export interface SequenceFacts {
+export interface SequenceFacts<Pending extends Expectation = Expectation> {
   readonly evidence: readonly Evidence[];
   /** What the evidence decides so far, before any judge is asked. */
   readonly decision: Decision;
@@ -20,7 +20,7 @@ export interface SequenceFacts {
   readonly written?: IndependentTestReport | undefined;
   /** Contestants of the field that were started, and the others in the order in which they start. */
   readonly started: readonly SpentTurn[];
-  readonly pending: readonly Expectation[];
+  readonly pending: readonly Pending[];
   readonly budget: Settings['budget'];
   /** US dollars that the run may still spend; null if unknown. */
   readonly remainingUsd: Usd | null;
@@ -29,8 +29,8 @@ export interface SequenceFacts {
 }
 
 /** `because` is one sentence for people, without names and dollars: it is shown in blind mode, too. */
-export type SequenceStep =
-  | { readonly kind: 'next'; readonly because: string }
+export type SequenceStep<Pending extends Expectation = Expectation> =
+  | { readonly kind: 'next'; readonly next: Pending; readonly because: string }
   | {
       readonly kind: 'stop';
       readonly because: string;
@@ -49,43 +49,39 @@ export const correctionChance = (chance: number, wins: number): number => (1 - c
 
 /**
  * Whether the next contestant of a sequential field starts. It does while nothing decides, and while only one candidate
- * is sound and its proof could share its mistakes. A clear pick ends the field. In between it is a matter of price: the
+ * is sound and its proof could share its mistakes. A clear pick ends the field. In between it is a matter of cost: the
  * chance that one more corrects the pick, times what the settings allow for an answer (`budget.run`), against what one
  * more probably costs. The order of the evidence has no influence.
  */
-export function nextInSequence(facts: SequenceFacts): SequenceStep {
+export function nextInSequence<Pending extends Expectation>(
+  facts: SequenceFacts<Pending>,
+): SequenceStep<Pending> {
   const { evidence, decision, pending, remainingUsd } = facts;
   const [next] = pending;
   if (!next) return { kind: 'stop', because: 'All contestants have run.', savedUsd: 0 };
-  const stop = (because: string): SequenceStep => ({
+  const go = (because: string): SequenceStep<Pending> => ({ kind: 'next', next, because });
+  const stop = (because: string): SequenceStep<Pending> => ({
     kind: 'stop',
     because,
     savedUsd: expectedUsdOfAll(facts),
   });
-  const price = expectedUsdOf(next, facts);
-  if (remainingUsd !== null && remainingUsd <= (price ?? 0))
+  const cost = expectedUsdOf(next, facts);
+  if (remainingUsd !== null && remainingUsd <= (cost ?? 0))
     return stop('The remaining budget is too small for another contestant.');
   if (facts.isTimeShort) return stop('The remaining time of the run is too short for another contestant.');
-  if (decision.kind === 'none')
-    return { kind: 'next', because: 'So far, every candidate fails a gate or breaks a test.' };
-  if (decision.kind === 'toss-up') return { kind: 'next', because: 'The evidence does not decide so far.' };
+  if (decision.kind === 'none') return go('So far, every candidate fails a gate or breaks a test.');
+  if (decision.kind === 'toss-up') return go('The evidence does not decide so far.');
   const { alias, chance, confidence } = decision;
   const sound = evidence.filter(breaksNothing);
   const lone = sound.length === 1 ? loneDoubt(facts, sound[0] as Evidence) : null;
-  if (lone !== null) return { kind: 'next', because: lone };
+  if (lone !== null) return go(lone);
   if (confidence === 'clear') return stop(clearReason(alias, sound));
-  if (price === null)
-    return { kind: 'next', because: `${alias} is likely right, and the price of another one is unknown.` };
+  if (cost === null) return go(`${alias} is likely right, and the cost of another one is unknown.`);
   const gain = correctionChance(chance, next.wins);
   const percent = gain < 0.005 ? 'less than 1%' : `${Math.round(100 * gain)}%`;
-  return gain * facts.budget.run > price
-    ? {
-        kind: 'next',
-        because: `${alias} is likely right; the estimated chance that another contestant corrects this is ${percent}, which is worth its price.`,
-      }
-    : stop(
-        `${alias} is likely right; the estimated chance that another contestant corrects this is ${percent}, which is not worth its price.`,
-      );
+  const isWorth = gain * facts.budget.run > cost;
+  const because = `${alias} is likely right; the estimated chance that another contestant corrects this is ${percent}, which is ${isWorth ? '' : 'not '}worth its cost.`;
+  return isWorth ? go(because) : stop(because);
 }
 
 const breaksNothing = ({ survivor, baseTests }: Evidence): boolean =>
@@ -125,7 +121,7 @@ function loneDoubt({ decision, written }: SequenceFacts, lone: Evidence): string
     : `${alias} is the only sound candidate, and only tests by its own model family show that it is right.`;
 }
 
-/** Runs of one contestant that an estimate of the price is worth, against the costs in this run. Default. */
+/** Runs of one contestant that an estimate of the cost is worth, against the costs in this run. Default. */
 const ESTIMATE_WEIGHT = 1;
 
 /**
@@ -148,8 +144,8 @@ function expectedUsdOf({ usd }: Expectation, { started, budget }: SequenceFacts)
 }
 
 function expectedUsdOfAll(facts: SequenceFacts): Usd | null {
-  const prices = facts.pending.map((one) => expectedUsdOf(one, facts));
-  return prices.reduce<Usd | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0);
+  const costs = facts.pending.map((one) => expectedUsdOf(one, facts));
+  return costs.reduce<Usd | null>((sum, one) => (sum === null || one === null ? null : sum + one), 0);
 }
 
 /**

@@ -54,19 +54,19 @@ export function runDocument(view: RunView, parts: DocumentParts = {}): RunDocume
   };
 }
 
-/** Sums of prices have rounding errors after the sixth digit; no price is finer. */
+/** Sums of costs have rounding errors after the sixth digit; no cost is finer. */
 const microDollars = (usd: number): number => Math.round(usd * 1e6) / 1e6;
 
 function fieldJson(sequence: RunView['sequence']): RunDocument['run']['field'] {
   if (sequence === undefined) return null;
   const { first, of, firstUsd, allUsd, end } = sequence;
-  const price = (usd: number | null) => (usd === null ? null : microDollars(usd));
+  const rounded = (usd: number | null) => (usd === null ? null : microDollars(usd));
   return {
     first,
     of,
-    firstUsd: price(firstUsd),
-    allUsd: price(allUsd),
-    end: end ? { ...end, savedUsd: price(end.savedUsd) } : null,
+    firstUsd: rounded(firstUsd),
+    allUsd: rounded(allUsd),
+    end: end ? { ...end, savedUsd: rounded(end.savedUsd) } : null,
   };
 }
 

@@ -4,16 +4,16 @@ import type { RunView } from './view.ts';
 
 /**
  * How many contestants of a sequential field start, and what they probably cost, in one sentence; null for other runs,
- * for a field of one, and once it is known. `price`: how a text writes dollars.
+ * for a field of one, and once it is known. `shown`: how a text writes dollars.
  */
-export function sequencePlan(view: RunView, price: (usd: Usd) => string = money): string | null {
+export function sequencePlan(view: RunView, shown: (usd: Usd) => string = money): string | null {
   const { sequence } = view;
   if (!sequence || sequence.end || stageOf(view) === null) return null;
   const { first, of, firstUsd, allUsd } = sequence;
   if (of === 1) return null;
   if (first === of) return `Both contestants start at once, because no test could confirm a single one.`;
-  const now = firstUsd === null ? '' : `, for about ${price(firstUsd)}`;
-  const all = allUsd === null ? '' : `; all ${of} would cost about ${price(allUsd)}`;
+  const now = firstUsd === null ? '' : `, for about ${shown(firstUsd)}`;
+  const all = allUsd === null ? '' : `; all ${of} would cost about ${shown(allUsd)}`;
   return `Contestants start one after the other: ${first} of ${of} first${now}, and more only if needed${all}.`;
 }
 

@@ -205,7 +205,7 @@ export const Settings = z.strictObject({
         .enum(['all', 'sequential'])
         .default('all')
         .describe(
-          '`all`: all candidates start at once. `sequential`: one or two start, and one more after each examination until the result is clear, or another candidate is not worth its price (docs/selection.md). Cheaper, but slower.',
+          '`all`: all candidates start at once. `sequential`: one or two start, and one more after each examination until the result is clear, or another candidate is not worth its cost (docs/selection.md). Cheaper, but slower.',
         ),
       stopEarly: z
         .boolean()

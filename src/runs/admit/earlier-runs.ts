@@ -52,7 +52,7 @@ export async function readEarlierRuns(
   // In a local run a person's pick is heard and agreement is not: its verdicts would all be objections.
   const confidence = origin.kind === 'github' ? confidenceShift(outcomes) : null;
   let choice: FieldChoice | null = null;
-  let sequence: SequenceChoice | null = null;
+  let sequenced: SequenceChoice | null = null;
   return {
     async chooseField(settings) {
       const chosen = await fieldFor(world, settings, { runId, title, outcomes });
@@ -62,20 +62,20 @@ export async function readEarlierRuns(
     orderField(settings) {
       if (settings.adaptive.field !== 'sequential') return settings;
       const ordered = orderedField(world, settings, { runId, title, outcomes });
-      sequence = ordered.sequence;
+      sequenced = ordered.sequenced;
       return ordered.settings;
     },
     learned() {
       const field = [
         ...(choice ? fieldReasons(choice) : []),
-        ...(sequence ? [sequenceReason(sequence)] : []),
+        ...(sequenced ? [sequenceReason(sequenced)] : []),
       ];
       if (field.length === 0 && !confidence && !times) return {};
       return {
         learned: {
           ...(field.length > 0 ? { field } : {}),
           ...(confidence ? { confidence } : {}),
-          ...(sequence ? { sequence: sequence.expectations, order: sequence.order } : {}),
+          ...(sequenced ? { sequence: sequenced.sequence } : {}),
           ...(times ? { times } : {}),
         },
       };
@@ -147,9 +147,9 @@ function orderedField(
   world: EarlierRunsPorts,
   settings: Settings,
   { runId, title, outcomes }: FieldFacts,
-): { readonly settings: Settings; readonly sequence: SequenceChoice } {
+): { readonly settings: Settings; readonly sequenced: SequenceChoice } {
   const field = contestantsOf(world, settings);
-  const sequence = sequenceOf({
+  const sequenced = sequenceOf({
     contestants: field.map((one) => ({
       agent: agentName(one),
       model: one.model,
@@ -167,7 +167,7 @@ function orderedField(
   });
   return {
     settings: { ...settings, coders: [...coders, ...settings.coders.slice(coders.length)] },
-    sequence,
+    sequenced,
   };
 }
 

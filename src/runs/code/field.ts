@@ -1,5 +1,13 @@
 import { shiftedCalibration } from '../../core/learning/index.ts';
-import type { Candidate, Contestant, Expectation, FieldEnd, Task, Usd } from '../../core/model/index.ts';
+import type {
+  Candidate,
+  Contestant,
+  Expectation,
+  FieldEnd,
+  Task,
+  Usage,
+  Usd,
+} from '../../core/model/index.ts';
 import {
   decide,
   firstInSequence,
@@ -14,10 +22,20 @@ import type { World } from '../context.ts';
 
 type FieldPorts = Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>;
 
-/** The contestants in the order in which they start. */
-function fieldOf(world: FieldPorts, { settings, learned }: Task): readonly Contestant[] {
+/** A contestant of a sequential field, and what is known about it. */
+interface Turn extends Expectation {
+  readonly contestant: Contestant;
+}
+
+/** In the order in which they start; null if all start at once. */
+function turnsOf(world: FieldPorts, { settings, learned }: Task): readonly Turn[] | null {
+  if (!learned?.sequence) return null;
   const field = contestantsOf(world, settings);
-  return learned?.order?.flatMap((at) => field[at] ?? []) ?? field;
+  // The settings of the task are frozen together with the positions in them.
+  return learned.sequence.map(({ position, ...known }) => ({
+    ...known,
+    contestant: field[position] as Contestant,
+  }));
 }
 
 /** The contestants that start at once: all of them, or the first of a sequential field. */
@@ -26,9 +44,10 @@ export function firstContestants(
   run: Pick<RunRecord, 'checks'>,
   task: Task,
 ): readonly Contestant[] {
-  const field = fieldOf(world, task);
-  if (!task.learned?.sequence) return field;
-  return field.slice(0, firstInSequence(task.settings, run.checks?.base ?? null));
+  const turns = turnsOf(world, task);
+  if (!turns) return contestantsOf(world, task.settings);
+  const first = firstInSequence(task.settings, run.checks?.base ?? null);
+  return turns.slice(0, first).map(({ contestant }) => contestant);
 }
 
 /** What follows from an examination for a sequential field. `because` is one sentence. */
@@ -50,58 +69,44 @@ export function stepOfField(
   task: Task,
   { examined, remainingUsd, isTimeShort }: Examined,
 ): FieldStep | null {
-  if (!task.learned?.sequence) return null;
+  const turns = turnsOf(world, task);
+  if (!turns) return null;
   const { settings } = task;
-  const { started, pending, of } = turnsOf(world, task, examined);
+  const { started, pending } = dividedTurns(turns, examined);
   const calibration = shiftedCalibration(task.learned?.confidence);
   const ranking = rank(evidence, { ...rankingOptionsOf(settings), calibration });
   const step = nextInSequence({
     evidence,
     decision: decide(ranking, evidence, { calibration }),
     written: independentTests,
-    started: started.filter(({ usage }) => usage.calls > 0).map(spentTurn),
-    pending: pending.map(({ expectation }) => expectation),
+    started: started.filter(({ calls }) => calls > 0),
+    pending,
     budget: settings.budget,
     remainingUsd,
     isTimeShort,
   });
-  const [next] = pending;
-  if (step.kind === 'next' && next) return { ...step, kind: 'next', contestant: next.contestant };
-  const { because } = step;
-  const savedUsd = step.kind === 'stop' ? step.savedUsd : null;
-  return { kind: 'stop', started: started.length, of, because, savedUsd };
+  return step.kind === 'next'
+    ? { kind: 'next', contestant: step.next.contestant, because: step.because }
+    : { ...step, started: started.length, of: turns.length };
 }
 
-const spentTurn = ({
-  usage,
-  expectation,
-}: Pick<Candidate, 'usage'> & { expectation: Expectation }): SpentTurn => ({
-  expectedUsd: expectation.usd,
-  usd: usage.usd,
-});
-
-interface Turns {
-  readonly started: readonly (Pick<Candidate, 'usage'> & { readonly expectation: Expectation })[];
-  readonly pending: readonly { readonly contestant: Contestant; readonly expectation: Expectation }[];
-  readonly of: number;
+interface DividedTurns {
+  readonly started: readonly (SpentTurn & Pick<Usage, 'calls'>)[];
+  readonly pending: readonly Turn[];
 }
-
-const UNKNOWN: Expectation = { wins: 0, usd: null };
 
 /** A retry takes over candidates of an earlier run, whose order may have been another one: who they are counts. */
-function turnsOf(world: FieldPorts, task: Task, examined: readonly Candidate[]): Turns {
-  const field = fieldOf(world, task);
+function dividedTurns(turns: readonly Turn[], examined: readonly Candidate[]): DividedTurns {
   const left = examined.filter(({ contestant }) => contestant.round === undefined);
-  const started: Turns['started'][number][] = [];
-  const pending: Turns['pending'][number][] = [];
-  for (const [i, contestant] of field.entries()) {
-    const expectation = task.learned?.sequence?.[i] ?? UNKNOWN;
-    const at = left.findIndex((one) => contestantText(one.contestant) === contestantText(contestant));
+  const started: DividedTurns['started'][number][] = [];
+  const pending: Turn[] = [];
+  for (const turn of turns) {
+    const at = left.findIndex((one) => contestantText(one.contestant) === contestantText(turn.contestant));
     const [found] = at < 0 ? [] : left.splice(at, 1);
-    if (found) started.push({ usage: found.usage, expectation });
-    else pending.push({ contestant, expectation });
+    if (found) started.push({ expectedUsd: turn.usd, usd: found.usage.usd, calls: found.usage.calls });
+    else pending.push(turn);
   }
-  return { started, pending, of: field.length };
+  return { started, pending };
 }
 
 const contestantText = ({ agent, model, prompt, argv, seed }: Contestant): string =>

@@ -134,7 +134,7 @@ describe('another contestant starts', () => {
   });
 });
 
-describe('beside a likely pick it is a matter of price', () => {
+describe('beside a likely pick it is a matter of cost', () => {
   const decision = {
     kind: 'winner',
     alias: 'A',
@@ -143,7 +143,7 @@ describe('beside a likely pick it is a matter of price', () => {
     because: '',
     chance: 0.7,
   } as const;
-  /** Dollars for an answer at which one more is just worth its price. */
+  /** Dollars for an answer at which one more is just worth its cost. */
   const even = CONTESTANT.usd / (0.3 * CONTESTANT.wins * NOTICED_SHARE);
   const at = (run: number, more: Partial<SequenceFacts> = {}) =>
     step(LIKELY, { decision, budget: { run, candidate: 2 }, ...more });
@@ -151,11 +151,11 @@ describe('beside a likely pick it is a matter of price', () => {
   test('one more is worth what it costs, or not', () => {
     expect(at(even + 0.01)).toMatchObject({
       kind: 'next',
-      because: expect.stringMatching(/worth its price/),
+      because: expect.stringMatching(/worth its cost/),
     });
     expect(at(even - 0.01)).toMatchObject({
       kind: 'stop',
-      because: expect.stringMatching(/not worth its price/),
+      because: expect.stringMatching(/not worth its cost/),
     });
   });
 
@@ -165,14 +165,14 @@ describe('beside a likely pick it is a matter of price', () => {
     );
   });
 
-  test('what the others of the run cost moves the expected price', () => {
+  test('what the others of the run cost moves the expected cost', () => {
     const dear = [{ expectedUsd: 0.2, usd: 1 }];
     expect(at(even + 0.01, { started: dear }).kind).toBe('stop');
     const cheap = [{ expectedUsd: 0.2, usd: 0.02 }];
     expect(at(even - 0.01, { started: cheap }).kind).toBe('next');
   });
 
-  test('an unknown price is no reason to stop', () => {
+  test('an unknown cost is no reason to stop', () => {
     const pending = [{ wins: 0.4, usd: null }];
     expect(at(even, { pending, started: [] }).kind).toBe('next');
     expect(at(even - 0.01, { pending, started: [{ expectedUsd: null, usd: 0.2 }] }).kind).toBe('stop');
