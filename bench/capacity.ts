@@ -6,14 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/database/index.ts';
-import {
-  type DemoEnvironment,
-  MAINTAINER,
-  openDemoEnvironment,
-  REPOSITORY,
-} from '../src/demo/environment.ts';
-import { ISSUE } from '../src/demo/sample/index.ts';
-import { LABEL } from '../src/runs/index.ts';
+import { type DemoEnvironment, openDemoEnvironment } from '../src/demo/environment.ts';
+import { demoRun } from './demo-run.ts';
 
 const RUNS = Number(process.env.RUNS ?? 3);
 const IDLE_MS = Number(process.env.IDLE_MS ?? 60_000);
@@ -61,22 +55,13 @@ async function countsNow(demo: DemoEnvironment, client: pg.Client): Promise<Coun
   ]);
 }
 
-async function runOnce({ github: local, world }: DemoEnvironment): Promise<void> {
-  const person = local.as(MAINTAINER);
-  const issue = await person.openIssue(REPOSITORY, ISSUE);
-  await person.addLabel(REPOSITORY, issue, LABEL);
-  for (;;) {
-    const run = (await world.store.runs(5)).find(
-      ({ origin }) => origin.kind === 'github' && origin.issue === issue,
-    );
-    if (run?.state === 'failed' || run?.state === 'awaiting_pick' || run?.state === 'published') {
-      if (run.state === 'failed') throw new Error(`The run failed: ${run.trouble?.message}`);
-      await local.settled();
-      return;
-    }
-    await wait(250);
-  }
-}
+const runOnce = (environment: DemoEnvironment): Promise<true> =>
+  demoRun(environment, 250, async (run) => {
+    if (run?.state === 'failed') throw new Error(`The run failed: ${run.trouble?.message}`);
+    if (run?.state !== 'awaiting_pick' && run?.state !== 'published') return null;
+    await environment.github.settled();
+    return true;
+  });
 
 const difference = (after: Counts, before: Counts, divisor: number): Counts =>
   new Map([...after].map(([name, value]) => [name, (value - (before.get(name) ?? 0)) / divisor]));

@@ -9,6 +9,7 @@
 // of any sandbox, once for each repository, beside package.json of its first commit's parent; what it leaves in
 // `node_modules` or `.venv` is used for all its commits.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -142,8 +143,14 @@ try {
     for (const line of lines) tell(JSON.parse(line) as Answer);
   });
   child.stdin.end(`${requests.join('\n')}\n`);
-  await new Promise((resolve) => child.on('close', resolve));
+  const [code] = await once(child, 'close');
+  if (rest !== '') throw new Error(`The last answer of \`select\` is incomplete: ${rest.slice(0, 200)}`);
   process.stdout.write(`\n${[...counts].map(([name, count]) => `${name} ${count}`).join(', ')}\n`);
+  // It ends with 1 if it could not examine a request, of which its answer says why.
+  if (code !== 0) {
+    process.stderr.write(`\`select\` ended with exit code ${code}: not every commit was examined.\n`);
+    process.exitCode = 1;
+  }
 } finally {
   rmSync(root, { recursive: true, force: true });
 }

@@ -11,21 +11,16 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
 import { isOver } from '../src/core/model/index.ts';
-import {
-  type DemoEnvironment,
-  MAINTAINER,
-  openDemoEnvironment,
-  REPOSITORY,
-} from '../src/demo/environment.ts';
-import { ISSUE } from '../src/demo/sample/index.ts';
+import { type DemoEnvironment, openDemoEnvironment, REPOSITORY } from '../src/demo/environment.ts';
 import type { RunRecord } from '../src/ports/index.ts';
-import { COLLECTING, LABEL } from '../src/runs/index.ts';
+import { COLLECTING } from '../src/runs/index.ts';
 import { idleAppMemory } from './app-memory.ts';
+import { demoRun } from './demo-run.ts';
 import { contestantsOf } from './overhead-contestants.ts';
+import { quantile } from './quantile.ts';
 
 const { env } = process;
 const numbers = (text: string): readonly [number, ...number[]] => {
@@ -36,8 +31,6 @@ const FILES = numbers(env.FILES ?? '30000,100000');
 const CANDIDATES = numbers(env.CANDIDATES ?? '4,8');
 const RUNS = Number(env.RUNS ?? 3);
 const IDLE_MS = Number(env.IDLE_MS ?? 15_000);
-/** A run of the warmest kind takes seconds; one that takes this long waits for something that does not come. */
-const RUN_LIMIT_MS = 15 * 60_000;
 
 const BUILD = 'node scripts/build.mjs';
 const TEST = 'node --test';
@@ -67,38 +60,29 @@ interface Lap {
 }
 
 /** Rejects if the run ends in any other way than with a pull request, or not at all. */
-async function lap(
-  { github, world }: DemoEnvironment,
+function lap(
+  environment: DemoEnvironment,
   count: number,
   opened: ReadonlyMap<string, number>,
 ): Promise<{ readonly lap: Lap; readonly run: RunRecord }> {
-  const person = github.as(MAINTAINER);
-  const issue = await person.openIssue(REPOSITORY, ISSUE);
-  await person.addLabel(REPOSITORY, issue, LABEL);
-  const labelled = performance.now();
+  const { github, world } = environment;
   let started = 0;
   let ended = 0;
-  while (performance.now() - labelled < RUN_LIMIT_MS) {
-    const run = (await world.store.runs(5)).find(
-      ({ origin }) => origin.kind === 'github' && origin.issue === issue,
-    );
+  return demoRun(environment, 25, async (run, labelledAt) => {
     const candidates = run ? await world.store.candidates(run.id) : [];
     const waiting = candidates.some(({ state }) => state === 'queued');
     if (!started && candidates.length === count && !waiting) started = performance.now();
     const coding = candidates.some(({ state, note }) => state === 'coding' && note !== COLLECTING);
     if (!ended && started && !coding) ended = performance.now();
-    if (run && (isOver(run.state) || run.state === 'awaiting_pick')) {
-      await github.settled();
-      const branch = run.outcome?.kind === 'pull' ? run.outcome.branch : '';
-      const at = opened.get(branch);
-      if (at === undefined) throw new Error(`The run ended without a pull request: ${endOf(run)}`);
-      await world.engine.settled(run.id);
-      const slowestCoder = Math.max(...candidates.map(({ ms }) => ms));
-      return { lap: { start: started - labelled, finish: at - ended, slowestCoder }, run };
-    }
-    await wait(25);
-  }
-  throw new Error('The run did not end.');
+    if (!run || !(isOver(run.state) || run.state === 'awaiting_pick')) return null;
+    await github.settled();
+    const branch = run.outcome?.kind === 'pull' ? run.outcome.branch : '';
+    const at = opened.get(branch);
+    if (at === undefined) throw new Error(`The run ended without a pull request: ${endOf(run)}`);
+    await world.engine.settled(run.id);
+    const slowestCoder = Math.max(...candidates.map(({ ms }) => ms));
+    return { lap: { start: started - labelledAt, finish: at - ended, slowestCoder }, run };
+  });
 }
 
 const endOf = ({ state, trouble, decision }: RunRecord): string =>
@@ -179,8 +163,7 @@ async function measure({ files, candidates }: Case): Promise<Measured> {
   }
 }
 
-const median = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 const medians = (laps: readonly Lap[]): Lap => ({
   start: median(laps.map(({ start }) => start)),

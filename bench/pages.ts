@@ -4,6 +4,7 @@ import type { RunView } from '../src/core/reports/index.ts';
 import { candidate, evidence, judged } from '../test/core/reports/sample.ts';
 import { richParts, richRun } from '../test/web/rich-run.ts';
 import { collected, pageOf, type StoredParts, storedRun } from '../test/web/stored-run.ts';
+import { quantile } from './quantile.ts';
 
 /** Milliseconds and size of the pages of a large run, and their ratio to those of a small one. */
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } });
@@ -76,7 +77,7 @@ async function measured(view: RunView, parts: StoredParts, path: string) {
     bytes = Buffer.byteLength(await pageOf(world, view, path));
     if (round > 0) times.push(performance.now() - began);
   }
-  return { ms: times.toSorted((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0, bytes };
+  return { ms: quantile(times, 0.5), bytes };
 }
 
 const big = large();

@@ -23,6 +23,7 @@ import {
   type Workspaces,
 } from '../src/ports/index.ts';
 import { silent } from '../test/world/silent-log.ts';
+import { quantile } from './quantile.ts';
 
 const CALLS = Number(process.env.CALLS ?? 200);
 const CANDIDATES = Number(process.env.CANDIDATES ?? 10);
@@ -174,13 +175,9 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-const at = (sorted: readonly number[], share: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-
 function row(name: string, without: readonly number[], within: readonly number[]): void {
-  const [plain, boxed] = [without.toSorted((a, b) => a - b), within.toSorted((a, b) => a - b)];
   const ms = (value: number): string => value.toFixed(1);
-  const [p50, p95] = [0.5, 0.95].map((share) => [at(plain, share), at(boxed, share)] as const);
+  const [p50, p95] = [0.5, 0.95].map((share) => [quantile(without, share), quantile(within, share)] as const);
   if (!p50 || !p95) return;
   console.log(
     `| ${name} | ${ms(p50[0])} | ${ms(p50[1])} | ${ms(p50[1] - p50[0])} | ${(p50[1] / p50[0]).toFixed(2)} | ${ms(p95[0])} | ${ms(p95[1])} |`,

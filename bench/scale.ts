@@ -13,6 +13,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/adapters/database/index.ts';
 import { prepareToolchain } from '../src/adapters/sandbox/index.ts';
+import { quantile } from './quantile.ts';
 import type { MachineOptions, Order, Said, Sayings } from './scale/machine.ts';
 
 const CODERS = Number(process.env.CODERS ?? 48);
@@ -151,10 +152,6 @@ async function machinesTable(ground: Ground): Promise<void> {
   }
 }
 
-const share = (values: readonly number[], part: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
-  Number.NaN;
-
 interface Queue {
   /** Milliseconds until a start was durable, while the queue grew. */
   readonly starts: readonly number[];
@@ -201,10 +198,10 @@ async function queueTable(ground: Ground): Promise<void> {
   for (const runs of [100, 300, 1_000]) {
     const found = await queueOf(ground, runs);
     first ??= found;
-    const [p50, p95] = [share(found.starts, 0.5), share(found.starts, 0.95)];
+    const [p50, p95] = [quantile(found.starts, 0.5), quantile(found.starts, 0.95)];
     const times = (value: number, of: number): string => (value / of).toFixed(2);
     console.log(
-      `| ${runs} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${times(p50, share(first.starts, 0.5))} | ${times(found.fullBytes, found.idleBytes)} | ${times(found.drainedBytes, found.idleBytes)} | ${times(found.drainMs / runs, first.drainMs / 100)} |`,
+      `| ${runs} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${times(p50, quantile(first.starts, 0.5))} | ${times(found.fullBytes, found.idleBytes)} | ${times(found.drainedBytes, found.idleBytes)} | ${times(found.drainMs / runs, first.drainMs / 100)} |`,
     );
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { quantile } from '../quantile.ts';
 import { isRight } from './candidates.ts';
 
 /** What became of one repository: one line of the file of results. */
@@ -104,11 +105,11 @@ function summary(results: readonly Result[]): string {
   const again = prepared.flatMap(({ setupMs: [first, second] }) =>
     first && second !== null && second !== undefined ? [second / first] : [],
   );
-  const median = again.toSorted((a, b) => a - b)[Math.floor(again.length / 2)];
+  const median = quantile(again, 0.5);
   return [
     `Prepared and tested without a setting: ${share(prepared.length, reached.length)} of those whose tools and registries were reached; ${share(prepared.length, results.length)} of all.`,
     `Decided: ${share(decided.length, tried.length)} of those that were given candidates. Right, of the decided: ${share(right.length, decided.length)}. Of the others, a right one is first for ${share(others.filter(firstRight).length, others.length)}.`,
-    median === undefined
+    Number.isNaN(median)
       ? ''
       : `Set-up the second time: ${Math.round(100 * median)}% of the first, as the median.`,
   ]

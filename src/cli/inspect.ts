@@ -26,11 +26,10 @@ export async function inWorld(
 /** `runoff runs`: the latest runs, one line each. */
 export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<number> =>
   inWorld(shell, async (world, screen) => {
-    const listed = [];
-    for (const run of await world.store.runs(limit)) {
-      const view = await viewOf(world, run);
-      listed.push({ view, stopped: await isStopped(world, view) });
-    }
+    const views: RunView[] = [];
+    for (const run of await world.store.runs(limit)) views.push(await viewOf(world, run));
+    const stoppedIds = await stoppedOf(world, views);
+    const listed = views.map((view) => ({ view, stopped: stoppedIds.has(view.id) }));
     if (json) screen.out(document(listed.map(({ view, stopped }) => ({ ...runJson(view), stopped }))));
     else if (listed.length === 0) screen.out('No runs yet. Start one: runoff run "Fix the …"\n');
     else {
@@ -39,9 +38,16 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
     return EXIT.done;
   });
 
-/** Whether the process of a local run ended before the run: by Ctrl-C, a crash, or with its machine. */
-const isStopped = async (world: Pick<World, 'engine'>, { id, state, origin }: RunView): Promise<boolean> =>
-  origin.kind === 'local' && !isOver(state) && !(await world.engine.hasProcess(executorOfRun(id)));
+/** The local runs whose process ended before the run: by Ctrl-C, a crash, or with its machine. */
+async function stoppedOf(
+  world: Pick<World, 'engine'>,
+  views: readonly RunView[],
+): Promise<ReadonlySet<RunId>> {
+  const open = views.filter(({ origin, state }) => origin.kind === 'local' && !isOver(state));
+  const ids = open.map(({ id }) => id);
+  const active = await world.engine.activeExecutors(ids.map(executorOfRun));
+  return new Set(ids.filter((id) => !active.has(executorOfRun(id))));
+}
 
 const LONGEST_STATE = Math.max(...RUN_STATES.map((state) => state.length));
 
@@ -64,7 +70,7 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
     const id = runId ?? (await world.store.runs(1))[0]?.id;
     if (!id) throw new Fault('RUN_UNKNOWN', 'There are no runs yet.');
     const view = await viewById(world, id);
-    const stopped = await isStopped(world, view);
+    const stopped = (await stoppedOf(world, [view])).has(id);
     if (json) screen.out(document({ ...runJson(view), stopped }));
     else if (isOver(view.state)) await printReport(world, view, { screen, cwd: shell.cwd });
     else screen.out(`${renderProgress(view, screen.width ?? PLAIN_WIDTH, screen.outColour).join('\n')}\n`);

@@ -87,8 +87,8 @@ export interface Engine {
   /** Waits until a run has ended in any way, and until its steps in this process have finished. */
   settled(id: RunId): Promise<Exclude<FlowStatus, { kind: 'running' }>>;
   status(id: RunId): Promise<FlowStatus>;
-  /** Whether some process works under this executor's name at the moment. Needs no launch. */
-  hasProcess(executor: string): Promise<boolean>;
+  /** Those of these names of executors under which a process works at the moment. Needs no launch. */
+  activeExecutors(executors: readonly string[]): Promise<ReadonlySet<string>>;
   /** Cancels a run and its candidates: running steps are signalled, no further step starts. */
   cancel(id: RunId): Promise<void>;
   /** Wakes a flow that waits, or will wait, under `topic`; a key wakes it only once. No effect on a finished flow. */

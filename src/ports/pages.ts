@@ -1,7 +1,7 @@
-import type { Origin, RunId, RunState, Usage, Usd } from '../core/model/index.ts';
+import type { GitHubOrigin, Origin, RunId, RunState, Usage, Usd } from '../core/model/index.ts';
 import type { Decision } from '../core/ranking/index.ts';
 import type { RepositoryHandle } from './github.ts';
-import type { PickRecord, RunTrouble } from './records.ts';
+import type { PickRecord, RunTrouble, StageTiming } from './records.ts';
 
 /** What pages ask of the database. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
 export interface RunLists {
@@ -11,6 +11,8 @@ export interface RunLists {
   repositoriesWithRuns(): Promise<readonly RepositoryHandle[]>;
   /** Newest first. */
   listRuns(filter: RunFilter): Promise<readonly ListedRun[]>;
+  /** Times of the stages of runs, the newest run first. */
+  stagesOf(filter: StageFilter): Promise<readonly (readonly StageTiming[])[]>;
   /** Runs with a fault, the last changed first. */
   failedRuns(limit: number): Promise<readonly ListedRun[]>;
   /** What a run has spent, by spender and model, the most expensive first. */
@@ -28,6 +30,12 @@ export interface RunFilter {
   readonly text?: string;
   /** Only runs that come after this one in the list. */
   readonly after?: { readonly createdAt: number; readonly id: RunId };
+  readonly limit: number;
+}
+
+/** Runs on GitHub in which nobody was asked anything. */
+export interface StageFilter extends Pick<GitHubOrigin, 'repositoryId' | 'work'> {
+  readonly states: readonly RunState[];
   readonly limit: number;
 }
 

@@ -1,5 +1,5 @@
 import type { CandidateOutcome, MergeFacts } from '../core/learning/index.ts';
-import type { Actor, Alias, ArtifactRef, FaultCode, RunId, RunState } from '../core/model/index.ts';
+import type { Actor, Alias, ArtifactRef, FaultCode, RunId, RunState, Stage } from '../core/model/index.ts';
 import type { Recipe } from '../core/settings/index.ts';
 
 export interface Delivery {
@@ -16,6 +16,13 @@ export interface RunTrouble {
   readonly code: FaultCode | 'REFUSED';
   readonly message: string;
   readonly advice: string;
+}
+
+/** When a stage of a run began and ended, milliseconds since 1970 UTC. */
+export interface StageTiming {
+  readonly stage: Stage;
+  readonly startedAt: number;
+  readonly endedAt?: number;
 }
 
 /** The vote of one person with write access; a later vote replaces it. */

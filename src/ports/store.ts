@@ -41,6 +41,7 @@ import type {
   Recipes,
   Retention,
   RunTrouble,
+  StageTiming,
   TestResults,
   Vote,
   Whose,
@@ -83,12 +84,6 @@ export interface RunRecord {
   readonly sandbox?: SandboxView;
   /** Its entry in the run queue, kept after it leaves the queue; absent until the run is admitted. */
   readonly queueEntry?: QueueEntry;
-}
-
-export interface StageTiming {
-  readonly stage: Stage;
-  readonly startedAt: number;
-  readonly endedAt?: number;
 }
 
 /** The published results of a run. */

@@ -16,9 +16,9 @@ async function shell(isThere: boolean) {
   for (const state of ['admitted', 'briefed', 'coded'] as const)
     await store.transition(RUN, state, 'test', 2);
   const engine = {
-    async hasProcess(executor: string) {
-      asked.push(executor);
-      return isThere;
+    async activeExecutors(executors: readonly string[]) {
+      asked.push(...executors);
+      return new Set(isThere ? executors : []);
     },
   };
   const clock = { now: () => 9, elapsed: () => 9 };

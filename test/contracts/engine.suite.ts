@@ -62,7 +62,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
     describe('runs', () => {
       test('nobody works under a name that no process has', async () => {
         const engine = await launched(async () => undefined);
-        expect(await engine.hasProcess('cli-nobody')).toBe(false);
+        expect(await engine.activeExecutors(['cli-nobody'])).toEqual(new Set());
       });
 
       test('a run gets its input, and its result can be read', async () => {

@@ -3,6 +3,8 @@ import type { RunFilter, Store } from '../../src/ports/index.ts';
 import { bookRow, ledgerRow } from '../world/ledger.ts';
 import { githubOrigin } from '../world/origin.ts';
 
+const APPROVAL = { kind: 'approval', number: 1, askedAt: 50, until: 60 } as const;
+
 /** What pages ask: lists of runs, and sessions of people. */
 export function pagesContract(fresh: () => Promise<Store>): void {
   describe('lists of runs', () => {
@@ -57,6 +59,32 @@ export function pagesContract(fresh: () => Promise<Store>): void {
         expect(await ids(store, { by: text })).toEqual([]);
         expect(await store.originOf(`r1${text}`)).toBeNull();
       }
+    });
+
+    test('tell the times of stages, of runs of one kind in which nobody was asked anything', async () => {
+      const store = await fresh();
+      const timed = async (id: string, at: number, over: Parameters<typeof githubOrigin>[0] = {}) => {
+        await create(store, id, at, over);
+        for (const stage of ['brief', 'admit'] as const) await store.markStage(id, stage, 'start', at);
+        await store.markStage(id, 'admit', 'end', at + 1);
+      };
+      await timed('r1', 10);
+      await timed('r2', 20);
+      await timed('r3', 30, { work: 'fix' });
+      await timed('r4', 40, { repositoryId: 43 });
+      await timed('r5', 50);
+      await store.updateRun('r5', { dialogue: { inquiries: [APPROVAL], lastReply: 0, repliesUsed: 0 } }, 51);
+      await timed('r6', 60);
+      await store.transition('r6', 'cancelled', 'test', 61);
+      const filter = { repositoryId: 42, states: ['queued'], limit: 9 } as const;
+      const stages = (at: number) => [
+        { stage: 'admit', startedAt: at, endedAt: at + 1 },
+        { stage: 'brief', startedAt: at },
+      ];
+      expect(await store.stagesOf(filter)).toEqual([stages(20), stages(10)]);
+      expect(await store.stagesOf({ ...filter, limit: 1 })).toEqual([stages(20)]);
+      expect(await store.stagesOf({ ...filter, work: 'fix' })).toEqual([stages(30)]);
+      expect(await store.stagesOf({ ...filter, repositoryId: 44 })).toEqual([]);
     });
 
     test('tell cost, decision, fault and the pick that stands', async () => {

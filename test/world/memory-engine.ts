@@ -297,7 +297,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
 
   return {
     // No other process can share it.
-    hasProcess: async () => false,
+    activeExecutors: async () => new Set(),
     async launch(given) {
       flows = given;
       for (const record of [...journal.values()]) {

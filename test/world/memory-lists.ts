@@ -89,6 +89,19 @@ export function memoryLists({ records, picks, usage, calls }: ListParts): RunLis
         .filter(isAfter);
       return Promise.all(found.slice(0, limit).map(listed));
     },
+    stagesOf: async ({ repositoryId, work, states, limit }) =>
+      records()
+        .toReversed()
+        .filter(
+          ({ origin, state, dialogue }) =>
+            origin.kind === 'github' &&
+            origin.repositoryId === repositoryId &&
+            origin.work === work &&
+            states.includes(state) &&
+            !dialogue?.inquiries.length,
+        )
+        .slice(0, limit)
+        .flatMap(({ stages }) => (stages.length > 0 ? [stages] : [])),
     async failedRuns(limit) {
       const found = records()
         .filter(({ trouble }) => trouble && trouble.code !== 'REFUSED')

@@ -25,7 +25,7 @@ import {
 } from './dbos-internals.ts';
 import { type FlowResult, toPlainJson } from './flow.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
-import { type ExecutorLock, isExecutorLocked, lockExecutor, withLaunchLock } from './locks.ts';
+import { type ExecutorLock, lockExecutor, lockedExecutors, withLaunchLock } from './locks.ts';
 import { openRunQueue } from './run-queue.ts';
 import { type ActiveFlows, openActiveFlows, type RegisteredFlows, register } from './workflows.ts';
 
@@ -183,7 +183,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     },
 
     status,
-    hasProcess: (executor) => isExecutorLocked(databaseUrl, executor, options.limits),
+    activeExecutors: (executors) => lockedExecutors(databaseUrl, executors, options.limits),
 
     async settled(id) {
       for (;;) {

@@ -71,22 +71,24 @@ const lockKeyOf = (executorId: string): string =>
   createHash('sha256').update(`runoff executor ${executorId}`).digest().readBigInt64BE().toString();
 
 /** Postgres shows the halves of a lock's number; `objsubid` 1: of one number, not of two. */
-const IS_LOCKED = `select exists (
+const LOCKED = `select key::text from unnest($1::bigint[]) as key where exists (
   select from pg_locks where locktype = 'advisory' and granted and objsubid = 1
     and database = (select oid from pg_database where datname = current_database())
-    and (classid::bigint << 32) | objid::bigint = $1::bigint
-) as locked`;
+    and (classid::bigint << 32) | objid::bigint = key
+)`;
 
-/** Whether a process works as `executorId` at the moment. Takes no lock. Fault: DATABASE_UNAVAILABLE. */
-export async function isExecutorLocked(
+/** Those as which a process works at the moment. Takes no lock. Fault: DATABASE_UNAVAILABLE. */
+export async function lockedExecutors(
   url: string,
-  executorId: string,
+  executorIds: readonly string[],
   limits?: ConnectionLimits,
-): Promise<boolean> {
+): Promise<ReadonlySet<string>> {
+  if (executorIds.length === 0) return new Set();
   const client = await connectEngine(url, { name: 'runoff executor', limits });
   try {
-    const { rows } = await client.query<{ locked: boolean }>(IS_LOCKED, [lockKeyOf(executorId)]);
-    return rows[0]?.locked ?? false;
+    const { rows } = await client.query<{ key: string }>(LOCKED, [executorIds.map(lockKeyOf)]);
+    const locked = new Set(rows.map(({ key }) => key));
+    return new Set(executorIds.filter((id) => locked.has(lockKeyOf(id))));
   } finally {
     await client.end();
   }

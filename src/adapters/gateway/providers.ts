@@ -1,6 +1,6 @@
 import { calcPrice } from '@pydantic/genai-prices';
 import { z } from 'zod';
-import { Fault, type Usd } from '../../core/model/index.ts';
+import { Fault, formatList, type Usd } from '../../core/model/index.ts';
 import { type ModelProtocol, PROVIDERS, suggest } from '../../core/settings/index.ts';
 import type { Clock, ModelRoute, Offer } from '../../ports/index.ts';
 import type { Dialect } from './bodies/index.ts';
@@ -142,7 +142,7 @@ export function routeTo(
   if (!protocol) {
     throw new Fault(
       'MODEL_MISMATCH',
-      `${name} cannot be called as ${spoken.join(' or ') || 'nothing'}: ${named.provider} speaks ${access.protocols.join(' and ')}.`,
+      `${name} cannot be called as ${spoken.join(' or ') || 'nothing'}: ${named.provider} speaks ${formatList(access.protocols)}.`,
     );
   }
   if (how.capTokens === undefined && !isPriced(book, named, at)) {

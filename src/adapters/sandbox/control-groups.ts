@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, formatList } from '../../core/model/index.ts';
 import type { Limits } from '../../ports/index.ts';
 import { KILL_TIMEOUT_MS, runCommand, startedAt } from './processes.ts';
 
@@ -76,7 +76,7 @@ function ownGroup({ proc }: GroupHost): string | null {
 /** Why we may not divide the group; null if we may. */
 async function whyNotDelegated(root: string, host: GroupHost): Promise<string | null> {
   const missing = CONTROLLERS.filter((name) => !wordsIn(join(root, 'cgroup.controllers')).includes(name));
-  if (missing.length > 0) return `no ${missing.join(' and ')} controller in Runoff's control group`;
+  if (missing.length > 0) return `no ${formatList(missing)} controller in Runoff's control group`;
   const files = ['', 'cgroup.procs', 'cgroup.subtree_control'];
   if (!files.every((name) => writable(join(root, name)))) return "Runoff's control group is not delegated";
   if (processesIn(root).some((pid) => !descendsFromUs(pid, host.pid)))

@@ -161,12 +161,13 @@ export function runOfRow(
       sandbox,
       queueEntry: row.queue_entry,
     }),
-    stages: stages
-      .filter((stage) => stage.run_id === row.id)
-      .map(stageOfRow)
-      .toSorted((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage)),
+    stages: stagesOfRows(stages.filter((stage) => stage.run_id === row.id)),
   };
 }
+
+/** Of one run, in their order. */
+export const stagesOfRows = (rows: readonly Selectable<StageTimingTable>[]): readonly StageTiming[] =>
+  rows.map(stageOfRow).toSorted((a, b) => STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage));
 
 const stageOfRow = (row: Selectable<StageTimingTable>): StageTiming => ({
   stage: oneOf(STAGES, row.stage, 'stage'),

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { ListedRun, RunFilter, RunLists } from '../../ports/index.ts';
 import { type Db, inStatement } from './connection.ts';
-import { startOfRow, storableText, withoutNulls } from './rows.ts';
+import { stagesOfRows, startOfRow, storableText, withoutNulls } from './rows.ts';
 import type { PickTable, RunTable } from './schema.ts';
 
 const LISTED = ['id', 'origin', 'state', 'created_at', 'updated_at', 'title', 'decision', 'trouble'] as const;
@@ -49,6 +49,27 @@ export function runLists(db: Db): RunLists {
       const found = conditions(filter).reduce((query, one) => query.where(one), listed());
       const newest = found.orderBy('created_at', 'desc').orderBy('id', 'desc').limit(filter.limit);
       return (await inStatement(newest.execute())).map(listedOfRow);
+    },
+
+    async stagesOf({ repositoryId, work, states, limit }) {
+      const newest = db
+        .selectFrom('runoff.run')
+        .select(['id', 'created_at'])
+        .where('repository_id', '=', repositoryId)
+        .where('state', 'in', [...states])
+        .where(sql<boolean>`origin ->> 'work' is not distinct from ${work ?? null}`)
+        .where(sql<boolean>`coalesce(jsonb_array_length(dialogue -> 'inquiries'), 0) = 0`)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit);
+      const found = db
+        .selectFrom('runoff.stage_timing as timing')
+        .innerJoin(newest.as('newest'), 'newest.id', 'timing.run_id')
+        .selectAll('timing')
+        .orderBy('newest.created_at', 'desc')
+        .orderBy('newest.id', 'desc');
+      const byRun = Map.groupBy(await inStatement(found.execute()), (row) => row.run_id);
+      return [...byRun.values()].map(stagesOfRows);
     },
 
     async failedRuns(limit) {

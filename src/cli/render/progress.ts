@@ -1,5 +1,5 @@
 import { openInquiry } from '../../core/brief/index.ts';
-import { byAlias, type Candidate } from '../../core/model/index.ts';
+import { byAlias, type Candidate, formatList } from '../../core/model/index.ts';
 import {
   CANDIDATE_STATE_LABELS,
   type CandidateView,
@@ -177,12 +177,10 @@ function waitingLines(view: RunView): readonly string[] {
   ];
 }
 
-const LIST = new Intl.ListFormat('en');
-
 /** After a run was stopped before its end: what is kept, what is repeated, and how to go on. */
 export function stoppedText(view: RunView): readonly string[] {
   const named = (states: readonly Candidate['state'][]): string =>
-    LIST.format(
+    formatList(
       view.candidates
         .toSorted(byAlias)
         .filter(({ state }) => states.includes(state))

@@ -12,6 +12,12 @@ export const uniqueSorted = (texts: Iterable<string>): readonly string[] =>
 /** `1 file`, `2 files`. */
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
+const LIST = new Intl.ListFormat('en-GB');
+
+/** `A, B and C`; `none` without texts. */
+export const formatList = (texts: readonly string[], none = ''): string =>
+  texts.length === 0 ? none : LIST.format(texts);
+
 /** For a sentence that continues another one: `Adds a test` as `adds a test`; `JSON` and names like `x` stay as they are. */
 export const lowerFirst = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;

@@ -1,5 +1,5 @@
 import type { Evidence } from '../evidence/index.ts';
-import { type Alias, byCodeUnits } from '../model/index.ts';
+import { type Alias, byCodeUnits, formatList } from '../model/index.ts';
 
 /**
  * Minimum graded agreement for two changes to count as the same answer, in [0, 1]. From patches with known outcome
@@ -51,7 +51,7 @@ export function decideEarlyStop(
   return {
     kind: 'stop',
     aliases,
-    because: `stopped early: ${aliases.slice(0, -1).join(', ')} and ${aliases.at(-1)} passed and agree`,
+    because: `stopped early: ${formatList(aliases)} passed and agree`,
   };
 }
 

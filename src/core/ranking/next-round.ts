@@ -1,5 +1,12 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
-import type { Alias, Candidate, FurtherKind, FurtherRound, Usd } from '../model/index.ts';
+import {
+  type Alias,
+  type Candidate,
+  type FurtherKind,
+  type FurtherRound,
+  formatList,
+  type Usd,
+} from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
 import { byPatchHash } from './odds.ts';
 import { failedGate } from './reasons.ts';
@@ -93,7 +100,7 @@ function repairRound(facts: RoundFacts): NextRound {
   const who =
     aliases.length === 1
       ? `${aliases[0]} is the closest and gets`
-      : `${aliases.join(' and ')} are the closest and get`;
+      : `${formatList(aliases)} are the closest and get`;
   return {
     kind: 'repair',
     aliases,
@@ -185,9 +192,9 @@ export function furtherAliases(taken: number, count: number): readonly Alias[] {
 export function roundText({ kind, of }: FurtherRound): string {
   switch (kind) {
     case 'repair':
-      return `repair of ${of.join(' and ')}`;
+      return `repair of ${formatList(of)}`;
     case 'synthesis':
-      return `merged from ${of.join(' and ')}`;
+      return `merged from ${formatList(of)}`;
     case 'one-more':
       return 'one more';
   }

@@ -5,9 +5,9 @@ import {
   type TamperingFinding,
   unlockedOf,
 } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
+import { type Alias, formatList } from '../model/index.ts';
 import { chosenOf } from '../ranking/index.ts';
-import { counted, namesInSentence } from './format.ts';
+import { counted } from './format.ts';
 import { details, fencedDiff, fill, inertSentence } from './markdown.ts';
 import type { RunView } from './view.ts';
 
@@ -75,7 +75,7 @@ export function lockNotes({ evidence }: Pick<RunView, 'evidence'>): readonly str
       : []),
     ...(unrecorded.length > 0
       ? [
-          `Nothing shows that assertion libraries were locked when the tests ran again on ${namesInSentence(unrecorded.map(({ alias }) => alias))}, unlike on the base commit. Please look for code that replaces assertions or removes files.`,
+          `Nothing shows that assertion libraries were locked when the tests ran again on ${formatList(unrecorded.map(({ alias }) => alias))}, unlike on the base commit. Please look for code that replaces assertions or removes files.`,
         ]
       : []),
   ];

@@ -239,7 +239,3 @@ export const DEBATE_STOP_LABELS = {
   growth: 'stopped because the brief grew too long',
   failed: 'failed',
 } as const satisfies Record<Stop, string>;
-
-/** `A, B and C`; `nobody` without names. */
-export const namesInSentence = (names: readonly string[]): string =>
-  names.length < 2 ? (names[0] ?? 'nobody') : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;

@@ -1,4 +1,4 @@
-import { type Alias, lowerFirst } from '../model/index.ts';
+import { type Alias, formatList, lowerFirst } from '../model/index.ts';
 import { chosenOf, leftToPerson, type Picked, pickable } from '../ranking/index.ts';
 import { type DistinguishingInput, distinguishingInput, strengthOf, testFaultOf } from './executed.ts';
 import { counted, plusMinus, SEPARATOR_LABELS } from './format.ts';
@@ -134,7 +134,7 @@ export function choiceText(
   return {
     title: to.own(`Which do you want: ${names.join(' or ')}?`),
     blocks: [
-      isEqual ? to.own(`No execution tells ${names.join(' and ')} apart.`) : '',
+      isEqual ? to.own(`No execution tells ${formatList(names)} apart.`) : '',
       `${to.own(first)} ${strengthOf(view, decision.alias)}${faults}.${doubtText(view, to)}`,
       sizesText(view, decision.among, to),
     ].filter((block) => block !== ''),
@@ -168,7 +168,7 @@ function differenceText(distinguishing: DistinguishingInput, view: RunView, deci
   const isShort = [distinguishing.input, ...byResult.keys()].every((text) => text.length <= MAX_IN_HEADING);
   const who = (aliases: readonly Alias[]) =>
     to.own(
-      `${aliases.map((alias) => `**${alias}**`).join(' and ')} ${aliases.length > 1 ? 'return' : 'returns'}`,
+      `${formatList(aliases.map((alias) => `**${alias}**`))} ${aliases.length > 1 ? 'return' : 'returns'}`,
     );
   const what = groups.map(([result, aliases]) => `${who(aliases)} ${to.code(result, MAX_IN_LIST)}`);
   const input = to.code(distinguishing.input, MAX_IN_LIST);

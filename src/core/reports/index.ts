@@ -78,6 +78,7 @@ export {
   report,
 } from './markdown.ts';
 export { MARKDOWN, type Markup, PAGE, personFirst } from './markup.ts';
+export { overlapGap, overlapLines } from './overlaps.ts';
 export { pullRequest } from './pull.ts';
 export { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';

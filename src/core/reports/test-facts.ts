@@ -6,10 +6,10 @@ import {
   type Silence,
 } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
-import type { Alias } from '../model/index.ts';
+import { type Alias, formatList } from '../model/index.ts';
 import { commandFailure, failureHint, howEnded, limitHelp, quotedCode } from './commands.ts';
 import { lockNotes } from './findings.ts';
-import { counted, namesInSentence, shortSha } from './format.ts';
+import { counted, shortSha } from './format.ts';
 import { cutNotes } from './left-out.ts';
 import { code, prose } from './markdown.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
@@ -37,7 +37,7 @@ export function contestedQuestion({ evidence }: RunView): string | null {
     tests.length === 1
       ? ['this existing test', 'it', 'Should it']
       : ['these existing tests', 'them', 'Should they'];
-  return `${namesInSentence(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
+  return `${formatList(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
 }
 
 /** Parts that several survivors change, most frequent first, as one sentence of plain text; null for none. */
@@ -106,15 +106,15 @@ function independentTestNotes({ models, tests, notes }: IndependentTestReport): 
       const count = own.filter((one) => one.status === status).length;
       return count === 0 ? [] : [`${count} ${status}`];
     });
-    const by = origin === 'writer' && models.length > 0 ? ` by ${namesInSentence(models)}` : '';
+    const by = origin === 'writer' && models.length > 0 ? ` by ${formatList(models)}` : '';
     return own.length === 0 ? [] : [`${TEST_ORIGIN_LABELS[origin]}${by}: ${counts.join(', ')}.`];
   });
   const notesByTest = tests.flatMap(({ title, status, failedBy, passedBy, because }) => {
     if (status === 'suspect') return [`“${title}” is suspect: ${because}`];
     if (status !== 'admitted' || failedBy.length === 0) return [];
-    const passes = `${namesInSentence(passedBy)} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
+    const passes = `${formatList(passedBy, 'nobody')} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
     return [
-      `“${title}”: ${passes}, ${namesInSentence(failedBy)} ${failedBy.length === 1 ? 'fails' : 'fail'}.`,
+      `“${title}”: ${passes}, ${formatList(failedBy, 'nobody')} ${failedBy.length === 1 ? 'fails' : 'fail'}.`,
     ];
   });
   return [...heads, ...firstNotes([...notesByTest, ...notes])];

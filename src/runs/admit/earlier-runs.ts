@@ -91,14 +91,13 @@ async function earlierTimes(
   { store }: Pick<World, 'store'>,
   { repositoryId, work }: GitHubOrigin,
 ): Promise<StageTimes | null> {
-  const listed = await store.listRuns({
-    of: [repositoryId],
+  const found = await store.stagesOf({
+    repositoryId,
+    ...(work === undefined ? {} : { work }),
     states: ['published', 'awaiting_pick', 'merged', 'closed'],
     limit: MAX_TIMED_RUNS,
   });
-  const alike = listed.filter(({ origin }) => origin.kind === 'github' && origin.work === work);
-  const runs = await Promise.all(alike.map(({ id }) => store.run(id)));
-  return stageTimes(runs.flatMap((run) => (run && !run.dialogue?.inquiries.length ? [run.stages] : [])));
+  return stageTimes(found);
 }
 
 interface FieldFacts {

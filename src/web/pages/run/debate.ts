@@ -1,4 +1,4 @@
-import { html } from 'hono/html';
+import { html, raw } from 'hono/html';
 import { debatesAskedFor, type Inquiry } from '../../../core/brief/index.ts';
 import {
   type CriticTurn,
@@ -14,6 +14,8 @@ import {
   debateSummary,
   elapsed,
   money,
+  overlapGap,
+  overlapLines,
   PAGE,
   personFirst,
   type RunView,
@@ -67,10 +69,10 @@ ${facts([
   ['Tests run by', checks?.test ? codeText(checks.test, 200) : ''],
 ])}`;
 
-function overlapsText({ pulls = [], missing }: Partial<NonNullable<Brief['overlaps']>> = {}): Html | '' {
-  const lines = pulls.map(({ number, files }) => `#${number}: ${files.join(', ')}`);
-  const rest = missing === undefined ? '' : html`<p>${shownSentence(missing, 2_000)}</p>`;
-  return html`${briefList('Open pull requests that change the same files', lines)}${rest}`;
+function overlapsText(overlaps: Brief['overlaps']): Html | '' {
+  const lines = overlapLines(overlaps, PAGE);
+  const gap = overlapGap(overlaps, PAGE);
+  return html`${briefList('Open pull requests that change the same files', lines, raw)}${gap === '' ? '' : html`<p>${raw(gap)}</p>`}`;
 }
 
 const briefList = (

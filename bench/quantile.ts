@@ -1,0 +1,4 @@
+/** The value that this part of the others is below, 0 to 1: 0.5 is the median. NaN without values. */
+export const quantile = (values: readonly number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
+  Number.NaN;
