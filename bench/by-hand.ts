@@ -1,5 +1,5 @@
-// The work of a run as a person does it with the usual tools and nothing of Runoff: a work tree of git for each coder, a
-// sandbox of bubblewrap in each; then, for each patch, a work tree with the patch, the build, the test suite before and
+// The work of a run as a person does it with the usual tools and nothing of Runoff: a working tree of git for each coder, a
+// sandbox of bubblewrap in each; then, for each patch, a working tree with the patch, the build, the test suite before and
 // after the patch's own test files are added, and every other patch's test files; at the end the branch of the first one
 // is pushed. As many at a time as the machine has processors.
 //

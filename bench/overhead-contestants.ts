@@ -3,7 +3,7 @@
 import { SCRIPTED_PRICES, SCRIPTS } from '../src/demo/sample/index.ts';
 import type { Script, Scripts } from '../src/demo/scripted-models/index.ts';
 
-export interface OverheadContestants {
+interface OverheadContestants {
   readonly scripts: Scripts;
   /** As `coders` of the settings. */
   readonly coders: readonly { readonly agent: 'builtin'; readonly model: string }[];

@@ -1,7 +1,7 @@
 import { packageOf, type SelectionTask } from './task.ts';
 
 const source = (body: string) => `/** \`1-3,7\` → [1, 2, 3, 7]. */
-export function parseRanges(text) {
+function parseRanges(text) {
 ${body}}
 `;
 

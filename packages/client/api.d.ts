@@ -428,7 +428,7 @@ export interface components {
                     ref: string;
                     sha: string;
                     /**
-                     * @description It has the uncommitted changes of a local work tree: a commit of Runoff's own.
+                     * @description It has the uncommitted changes of a local working tree: a commit of Runoff's own.
                      * @enum {boolean}
                      */
                     uncommitted?: true;

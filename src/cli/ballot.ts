@@ -65,7 +65,7 @@ const KEYS: Readonly<Record<string, BallotKey>> = {
 const KEY_OR_SEQUENCE = new RegExp(`${ESCAPE}(?:\\[[0-9;]*[A-Za-z~]|O[A-Za-z])|[\\s\\S]`, 'gu');
 
 /** Keys of one read. Pasted text is no vote: of letters that arrive together, only the first counts. */
-export function keysIn(bytes: Uint8Array): readonly BallotKey[] {
+function keysIn(bytes: Uint8Array): readonly BallotKey[] {
   const keys = (new TextDecoder().decode(bytes).match(KEY_OR_SEQUENCE) ?? []).flatMap(
     (key) => KEYS[key] ?? [],
   );
@@ -76,7 +76,7 @@ export function keysIn(bytes: Uint8Array): readonly BallotKey[] {
 const ACTIONS: ReadonlySet<BallotKey> = new Set(['left', 'right', 'tie', 'skip', 'undo', 'quit']);
 
 /** Votes of one person, one question at a time. */
-export interface VotingTurns {
+interface VotingTurns {
   /** The present question; null if nothing is left to ask. */
   question(): BallotQuestion | null;
   /** About the votes so far: one sentence. */

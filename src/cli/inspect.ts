@@ -11,7 +11,7 @@ import { PLAIN_WIDTH, printReport } from './show.ts';
 
 const document = (value: unknown): string => `${jsonText(value)}\n`;
 
-export async function inWorld(
+async function inWorld(
   shell: Shell,
   work: (world: World, screen: Screen) => Promise<number>,
 ): Promise<number> {
@@ -80,8 +80,8 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
 
 const stoppedSentence = (id: RunId): string =>
   `
-The process of this run was stopped, so nothing happens in it. What is finished is kept.
-Next: \`runoff resume ${id}\` continues it, \`runoff cancel ${id}\` gives it up.
+No process is working on this run: its process was stopped or has crashed. Finished stages and patches are kept.
+Next: \`runoff resume ${id}\` continues the run, \`runoff cancel ${id}\` cancels it.
 `;
 
 /** `runoff cancel`: stops a run of this machine or of any worker on the same database. */

@@ -180,7 +180,7 @@ const jsonOf = (
   written,
 });
 
-/** Other machines lack the packages of this work tree: they need the set-up command that was not run here. */
+/** Other machines lack the packages of this working tree: they need the set-up command that was not run here. */
 const commandsToKeep = ({ commands, packages }: Prepared): Prepared['commands'] =>
   packages?.kind === 'used' && packages.instead !== undefined
     ? { setup: packages.instead, ...commands }
@@ -206,7 +206,7 @@ async function writeSettings(
   return file;
 }
 
-/** A link in the commit counts even if the work tree lacks it. Returns a clause, or null. */
+/** A link in the commit counts even if the working tree lacks it. Returns a clause, or null. */
 async function inTheWay(
   { workspaces }: Pick<PrepareTools, 'workspaces'>,
   top: string,

@@ -59,7 +59,7 @@ export function addRun(program: Command, shell: Shell, done: (code: number) => v
     .addOption(
       new Option(
         '--include-changes',
-        'start from the work tree as it is, with uncommitted changes and new files; nothing of it is changed',
+        'start from the working tree as it is, with uncommitted changes and new files; nothing of it is changed',
       ).conflicts(['base', 'baseBranch']),
     );
   addContestantOptions(run);

@@ -21,7 +21,7 @@ interface RunOptions {
   readonly file?: string;
   readonly repo: string;
   readonly base?: string;
-  /** Starts from the work tree as it is, not from its last commit. */
+  /** Starts from the working tree as it is, not from its last commit. */
   readonly includeChanges: boolean;
   readonly overrides: Overrides;
   readonly json: boolean;

@@ -9,5 +9,5 @@ export {
   stopRunsOfIssue,
   stopRunsWithoutAccess,
 } from './missed-events.ts';
-export { type PageCommand, type PageIntake, pageCommandId } from './pages.ts';
+export { type PageCommand, pageCommandId } from './pages.ts';
 export { type MadeToken, makeToken, makeTokenFor, revokeToken } from './tokens.ts';

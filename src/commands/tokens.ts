@@ -11,14 +11,14 @@ import type { RepositoryHandle } from '../ports/index.ts';
 import { mayWrite, requireGitHub, type World } from '../runs/index.ts';
 
 /** What a new token may be used for. */
-export interface TokenUse {
+interface TokenUse {
   readonly verbs: readonly TokenVerb[];
   readonly days: number;
   readonly name: string;
 }
 
 /** What a new token is for. */
-export interface TokenRequest extends TokenUse {
+interface TokenRequest extends TokenUse {
   /** Login of the person that it acts for. */
   readonly login: string;
   /** As `owner/name`. */

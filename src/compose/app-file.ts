@@ -1,6 +1,6 @@
 import { isMap, isScalar, parseDocument } from 'yaml';
 
-export interface AppFileText {
+interface AppFileText {
   /** The file, parsed. */
   readonly appFile: unknown;
   /** The comment above each permission, as one line, by the permission's name. */

@@ -116,7 +116,7 @@ async function absolutePaths(
 const foreignPath = (name: string, path: string, tree: string): Fault =>
   new Fault(
     'ENVIRONMENT_INVALID',
-    `${name} is a relative path, which resolves to ${path}, inside the git work tree ${tree}, whose files may come from somebody else. Use an absolute path.`,
+    `${name} is a relative path, which resolves to ${path}, inside the git working tree ${tree}, whose files may come from somebody else. Use an absolute path.`,
   );
 
 /** Runoff's own checkout or folder. */
@@ -142,7 +142,7 @@ export interface SettingsFile {
 
 /**
  * Finds the settings file if none is named: `.env` in the data folder, else `.env` in the installation. Never the one
- * in the current folder, and never one inside a git work tree other than Runoff's own: the user may be in a stranger's
+ * in the current folder, and never one inside a git working tree other than Runoff's own: the user may be in a stranger's
  * repository (docs/decisions/0046).
  */
 async function findSettingsFile(places: SettingsFolders): Promise<SettingsFile> {
@@ -167,7 +167,7 @@ async function findSettingsFile(places: SettingsFolders): Promise<SettingsFile> 
 }
 
 const inWorkTree = (path: string, tree: string): string =>
-  `Settings in ${path} were not read: it lies in the git work tree ${tree}, whose files may come from somebody else. If it is yours, name it: --env-file ${path}`;
+  `Settings in ${path} were not read: it lies in the git working tree ${tree}, whose files may come from somebody else. If it is yours, name it: --env-file ${path}`;
 
 /** A notice that `.env` in the current folder was not read, if it sets a variable that Runoff knows. */
 async function inWorkFolder(path: string, data: string): Promise<readonly string[]> {
@@ -181,7 +181,7 @@ async function inWorkFolder(path: string, data: string): Promise<readonly string
 }
 
 /**
- * The top folder of a git work tree around `path`, unless it is Runoff's own; null if there is none. Checks both the
+ * The top folder of a git working tree around `path`, unless it is Runoff's own; null if there is none. Checks both the
  * path as written and the one that links lead to. `path` need not exist.
  */
 async function foreignWorkTree(path: string, installation: string): Promise<string | null> {

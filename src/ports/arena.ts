@@ -2,7 +2,7 @@ import type { Sha } from '../core/model/index.ts';
 
 /**
  * The folder of one contest, whose files people may edit, review and merge. It may come from anybody: paths lead, through
- * all links, to somewhere in the folder or in the work tree around it, never to a `.git` or into the data folder; each
+ * all links, to somewhere in the folder or in the working tree around it, never to a `.git` or into the data folder; each
  * other one is the fault CONTEST_INVALID.
  */
 export interface ContestFolder {

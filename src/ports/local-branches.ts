@@ -6,7 +6,7 @@ export interface LocalBranch {
   readonly name: string;
   readonly sha: Sha;
   readonly tree: Sha;
-  /** In any work tree of the repository. */
+  /** In any working tree of the repository. */
   readonly isCheckedOut: boolean;
   /** The checked-out commit contains it. */
   readonly isMerged: boolean;
@@ -20,16 +20,16 @@ export interface LocalBranches {
   deleteBranch(top: string, branch: Pick<LocalBranch, 'name' | 'sha'>): Promise<void>;
 }
 
-/** A path that differs between a work tree and the checked-out commit. */
+/** A path that differs between a working tree and the checked-out commit. */
 export interface KeptChange {
   readonly path: string;
   readonly change: 'added' | 'modified' | 'deleted';
 }
 
-/** The work tree of a local repository. */
+/** The working tree of a local repository. */
 export interface LocalChanges {
   /**
-   * Keeps a local work tree as it is as a commit over the one that is checked out: tracked files, and those that are not
+   * Keeps a local working tree as it is as a commit over the one that is checked out: tracked files, and those that are not
    * ignored; repositories inside it that are no submodules are left out. The commit is in Runoff's own copy; of the
    * repository neither index, branches, stash nor objects change, and no program is run that its settings or those of
    * its submodules name. `at`: milliseconds since 1970 UTC. `changes`: what differs between the two commits, in git's

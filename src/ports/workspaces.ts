@@ -83,9 +83,9 @@ export interface CommitSpec {
 }
 
 export interface Workspaces extends LocalBranches, LocalChanges {
-  /** Describes a local path. Fault NOT_A_REPOSITORY if it is not inside a git work tree. */
+  /** Describes a local path. Fault NOT_A_REPOSITORY if it is not inside a git working tree. */
   describe(path: string): Promise<{
-    /** Absolute top folder of the work tree. */
+    /** Absolute top folder of the working tree. */
     readonly top: string;
     /** Tracked files differ from the last commit, or there are untracked files that are not ignored. */
     readonly dirty: boolean;
@@ -205,17 +205,17 @@ export interface Workspaces extends LocalBranches, LocalChanges {
       }
   >;
   /**
-   * Copies packages that are installed in the work tree of a local repository without being part of the commit
+   * Copies packages that are installed in the working tree of a local repository without being part of the commit
    * (`node_modules`, `.venv`, …) to a read-only layer in place of one by `install`. Nothing of the repository is
    * executed, and nothing can write to the original. `why`: what prevents it, as a clause; null: nothing is installed.
    */
   lend(
     base: BaseCheckout,
     from: {
-      /** Top folder of the work tree. */
+      /** Top folder of the working tree. */
       readonly top: string;
       /**
-       * The id of an earlier copy, which is used even if the work tree has changed since. If it no longer exists, it
+       * The id of an earlier copy, which is used even if the working tree has changed since. If it no longer exists, it
        * is made again from the same packages or not at all.
        */
       readonly known?: string;
@@ -228,7 +228,7 @@ export interface Workspaces extends LocalBranches, LocalChanges {
         readonly kind: 'lent';
         readonly base: BaseCheckout;
         readonly id: string;
-        /** Paths in the work tree; empty for an earlier copy. */
+        /** Paths in the working tree; empty for an earlier copy. */
         readonly folders: readonly string[];
       }
     | { readonly kind: 'none'; readonly why: string | null }

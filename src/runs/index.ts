@@ -8,27 +8,20 @@ export {
   RunRequest,
 } from './admit/index.ts';
 export {
-  type ContestSources,
   decideContest,
   type Generated,
   type GenerateEvent,
   type GeneratePorts,
   generateSamples,
-  type JudgingEnd,
   judgeContest,
   loadContest,
   type Mined,
   type MinePorts,
   mineHistory,
-  openTaskBase,
   payerOf,
   readDecisions,
   sourcesOf,
-  type TaskBase,
-  type VerifyPorts,
   Voting,
-  verifyBase,
-  verifyDiff,
 } from './arena/index.ts';
 export { keepAnswers } from './ask-model.ts';
 export type { DebateEvent } from './brief/index.ts';
@@ -56,7 +49,6 @@ export {
   type SelectTools,
   type ShellTerminal,
   type Survey,
-  type SurveyTools,
   select,
   surveyRepository,
   type TidiedBranch,

@@ -65,7 +65,7 @@ export async function keepOutcomes(world: OutcomePorts, runId: RunId): Promise<v
 const examinedKind = ({ evidence = [] }: RunRecord) =>
   evidence.find(({ task }) => task !== undefined)?.task ?? 'code';
 
-export const repositoryNameOf = ({ origin }: Pick<RunRecord, 'origin'>): string =>
+const repositoryNameOf = ({ origin }: Pick<RunRecord, 'origin'>): string =>
   origin.kind === 'github' ? fullNameOf(origin) : origin.path;
 
 /** The decision by the shipped curve, whatever the repository's own outcomes had changed. */

@@ -59,7 +59,7 @@ export async function areNamesHidden(store: Pick<Store, 'picks'>, run: BlindRun)
 }
 
 /** Local runs end with an inconclusive result, too: nothing of theirs waits. */
-export const leavesChoiceToPerson = ({
+const leavesChoiceToPerson = ({
   origin,
   state,
   decision,

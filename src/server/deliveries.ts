@@ -102,7 +102,7 @@ export async function deliver(
   return taken === true || response.headersSent;
 }
 
-export interface BodyParts extends DeliveryLimits {
+interface BodyParts extends DeliveryLimits {
   readonly budget: BodyBudget;
 }
 

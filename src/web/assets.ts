@@ -12,7 +12,7 @@ export interface Assets {
   file(address: string): AssetFile | null;
 }
 
-export interface AssetFile {
+interface AssetFile {
   readonly type: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly gzip: Uint8Array<ArrayBuffer>;

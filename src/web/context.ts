@@ -32,7 +32,7 @@ export const mayRunContests = (viewer: Viewer): boolean => viewer.kind === 'loca
 /** What a viewer may do with the runs of a repository: `read` shows them, `write` acts on them. */
 export type Right = 'none' | 'read' | 'write';
 
-export interface VisibleRun {
+interface VisibleRun {
   readonly run: RunRecord;
   readonly right: Exclude<Right, 'none'>;
 }

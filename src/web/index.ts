@@ -20,7 +20,7 @@ import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts
 
 export { apiDescription, PROBLEMS } from './api/index.ts';
 export type { ArenaOptions, InstallationFacts, Viewer, WebAppOptions } from './context.ts';
-export { openLocalSignIn, openSignIn, type SignIn } from './people/index.ts';
+export { openLocalSignIn, openSignIn } from './people/index.ts';
 
 /** Answers requests that are no webhook. Never rejects. */
 export interface WebApp {

@@ -1,5 +1,5 @@
 /** Where a page of a list begins, the newest first: after this entry. */
-export interface ListPlace {
+interface ListPlace {
   /** Milliseconds since 1970 UTC. */
   readonly createdAt: number;
   readonly id: string;

@@ -127,7 +127,7 @@ describe('a candidate that makes git run its program', () => {
     '[git17] credential.helper': `git config credential.helper '!${RUN} <'; git config credential.helper '!${RUN} #'; echo x >> b.txt`,
     '[git18] core.sshCommand': `git remote add origin ssh://host.invalid/x; git config core.sshCommand ${RUN}; echo x >> b.txt`,
     '[git19] includeIf': `printf '[core]\\nfsmonitor = ${RUN}\\n' > cfg; git config includeIf.gitdir:/repo/.path ../cfg; echo x >> b.txt`,
-    '[git20] settings of a work tree': `git config extensions.worktreeConfig true; git config --worktree core.fsmonitor ${RUN}; echo x >> b.txt`,
+    '[git20] settings of a working tree': `git config extensions.worktreeConfig true; git config --worktree core.fsmonitor ${RUN}; echo x >> b.txt`,
     '[git21] an embedded bare repository': `mkdir sub/objects sub/refs; echo 'ref: refs/heads/x' > sub/HEAD
       printf '[core]\\nrepositoryFormatVersion = 0\\nbare = false\\nworktree = /repo/sub\\nfsmonitor = ${RUN}\\n' > sub/config; echo x > sub/new`,
     '[git22] gpg.program': `git config commit.gpgSign true; git config gpg.program ${RUN}; echo x >> b.txt`,

@@ -10,7 +10,7 @@ import { Git, type Tree } from '../core/git.ts';
 
 // A folder of a checkout that git takes for a repository: whoever looks at it with git runs what its settings name.
 
-/** Settings that run a program on `git status`, which leaves a file in the folder above the work tree. */
+/** Settings that run a program on `git status`, which leaves a file in the folder above the working tree. */
 const SETTINGS = `[core]
 \trepositoryformatversion = 0
 \tbare = false

@@ -188,7 +188,7 @@ test("a repository's filter cannot hide its uncommitted changes", async () => {
   expect(await world.workspaces.describe(at.path)).toMatchObject({ dirty: true });
 });
 
-test("a repository whose settings name another folder as work tree is refused with that folder's name", async () => {
+test("a repository whose settings name another folder as working tree is refused with that folder's name", async () => {
   const [at, other] = [world.repository({ 'a.txt': 'one\n' }), world.repository({ 'b.txt': 'two\n' })];
   git(at.path, 'config', 'core.worktree', other.path);
   expect(execFileSync('git', ['rev-parse', '--show-toplevel'], { cwd: at.path }).toString().trim()).toBe(

@@ -49,7 +49,7 @@ test('a folder of the repository that became a link since the commit is not foll
   });
 });
 
-test('candidates can read installed packages, also those of another work tree, and change none of them', async () => {
+test('candidates can read installed packages, also those of another working tree, and change none of them', async () => {
   const { path, base } = await repository({ ...IGNORES, 'a.txt': 'a\n' });
   const other = world.folder();
   writeFiles(other, { 'node_modules/a.js': 'shared' });
@@ -80,7 +80,7 @@ test('packages for other manifests than those of the commit are not lent', async
   writeFileSync(join(path, 'requirements.txt'), 'a==2\n');
   expect(await world.workspaces.lend(base, { top: path })).toEqual({
     kind: 'none',
-    why: 'requirements.txt of the work tree is not that of the commit',
+    why: 'requirements.txt of the working tree is not that of the commit',
   });
   expect(await world.workspaces.lend(base, { top: path, anyVersion: true })).toMatchObject({ kind: 'lent' });
 });

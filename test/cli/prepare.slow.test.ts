@@ -206,7 +206,7 @@ test('counts', async () => assert.equal(await query('postgres://postgres:x@local
     expect(stdout).not.toContain('The tests ran with Postgres');
   });
 
-  test('uses the packages that the work tree has, and keeps the set-up command for other machines', () => {
+  test('uses the packages that the working tree has, and keeps the set-up command for other machines', () => {
     const dependent = `import 'dep';\n${PASSES}`;
     commit({
       'package.json': JSON.stringify({
@@ -225,7 +225,7 @@ test('counts', async () => assert.equal(await query('postgres://postgres:x@local
     const { status, stdout, stderr } = prepare();
     expect([status, stderr]).toEqual([0, expect.not.stringContaining('Installing packages')]);
     expect(stdout).toContain(
-      'Base and candidates used a read-only copy of `node_modules` of the work tree, and `npm install` was not run.',
+      'Base and candidates used a read-only copy of `node_modules` of the working tree, and `npm install` was not run.',
     );
     expect(stdout).toContain('  setup: "npm install"');
 

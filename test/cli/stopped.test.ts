@@ -29,7 +29,7 @@ test('the status of a run whose process was stopped says so, and how it goes on'
   const { type, out, asked } = await shell(false);
   expect(await type('status', RUN)).toBe(0);
   expect(out()).toMatch(
-    /\n\nThe process of this run was stopped, so nothing happens in it\. What is finished is kept\.\nNext: `runoff resume r0000000001` continues it, `runoff cancel r0000000001` gives it up\.\n$/,
+    /\n\nNo process is working on this run: its process was stopped or has crashed\. Finished stages and patches are kept\.\nNext: `runoff resume r0000000001` continues the run, `runoff cancel r0000000001` cancels it\.\n$/,
   );
   expect(asked).toEqual([`cli-${RUN}`]);
 });

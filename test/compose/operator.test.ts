@@ -100,13 +100,13 @@ describe('operator settings', () => {
         await symlink(join(home, 'elsewhere'), folder);
       },
     ],
-  ])('are not read from a data folder inside another git work tree: %s', async (_how, make) => {
+  ])('are not read from a data folder inside another git working tree: %s', async (_how, make) => {
     const inside = join(clone, 'state');
     await make(inside);
     await write(inside, HOSTILE);
     const { operator, file } = await read({ RUNOFF_DATA: inside });
     expect(operator.sandbox.backend).toBe('bubblewrap');
-    expect(file.notices).toEqual([expect.stringContaining(`lies in the git work tree ${clone}`)]);
+    expect(file.notices).toEqual([expect.stringContaining(`lies in the git working tree ${clone}`)]);
     // Whoever names it means it.
     const named = await read(
       { RUNOFF_DATA: inside, ANTHROPIC_API_KEY: 'key' },
@@ -115,13 +115,13 @@ describe('operator settings', () => {
     expect(named.operator.sandbox.backend).toBe('none');
   });
 
-  test("are not read from an installation inside another project's work tree", async () => {
+  test("are not read from an installation inside another project's working tree", async () => {
     await rm(join(installation, '.git'), { recursive: true });
     await mkdir(join(home, '.git'));
     await write(installation, HOSTILE);
     const { operator, file } = await read();
     expect(operator.sandbox.backend).toBe('bubblewrap');
-    expect(file.notices).toEqual([expect.stringContaining(`lies in the git work tree ${home}`)]);
+    expect(file.notices).toEqual([expect.stringContaining(`lies in the git working tree ${home}`)]);
   });
 
   test('are overridden by the environment', async () => {
@@ -163,12 +163,12 @@ describe('relative paths', () => {
   });
 
   test.each(['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PATH', 'TRACE_FOLDER'])(
-    "of %s in the environment are rejected if they lead into another project's work tree",
+    "of %s in the environment are rejected if they lead into another project's working tree",
     async (name) => {
       await expect(read({ [name]: '.state' })).rejects.toMatchObject({
         code: 'ENVIRONMENT_INVALID',
         message: expect.stringMatching(
-          new RegExp(`^${name} is a relative path.*inside the git work tree ${clone}.*absolute path`),
+          new RegExp(`^${name} is a relative path.*inside the git working tree ${clone}.*absolute path`),
         ),
       });
       const inOwn = await read(name === 'PRIVATE_KEY_PATH' ? {} : { [name]: '.state' }, {

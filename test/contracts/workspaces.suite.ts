@@ -18,7 +18,7 @@ export interface WorkspacesWorld {
   folder(): string;
   /** Runs git in a repository on the host. */
   git(cwd: string, ...args: readonly string[]): string;
-  /** Writes files in a repository's work tree. */
+  /** Writes files in a repository's working tree. */
   write(path: string, files: Readonly<Record<string, string>>): void;
   /** Makes a folder of a repository one that its user may not write to. */
   lockFolder(path: string, folder: string): { unlock(): void };
@@ -120,7 +120,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
           .toSorted()
           .map((file) => `${file} ${readFileSync(file, 'base64')}`);
 
-      test('makes a commit of the work tree as it is, and changes nothing of the repository', async () => {
+      test('makes a commit of the working tree as it is, and changes nothing of the repository', async () => {
         const { path, sha } = world.repository({
           'a.txt': 'a\n',
           'b.txt': 'b\n',
@@ -187,7 +187,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(existsSync(trap)).toBe(false);
       });
 
-      test('leaves out a repository that lies in the work tree', async () => {
+      test('leaves out a repository that lies in the working tree', async () => {
         const { path } = world.repository({ 'a.txt': 'a\n' });
         world.write(path, { 'vendor/x/y.txt': 'y\n', 'a.txt': 'edited\n' });
         world.git(join(path, 'vendor/x'), 'init', '-q');
@@ -602,7 +602,7 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(world.git(path, 'fsck', '--strict')).not.toContain('error');
       });
 
-      test('refuses a branch that is checked out, here or in another work tree', async () => {
+      test('refuses a branch that is checked out, here or in another working tree', async () => {
         const { base, path, sha, spec } = await changed();
         const commit = await workspaces.commit(base, spec);
         world.git(path, 'worktree', 'add', '-q', '-b', 'elsewhere', join(world.folder(), 'tree'));

@@ -131,11 +131,11 @@ test('a candidate that leaves no records, but the same results, is not said to b
 
 test('it is said whether anything was locked; a project without a known library is not blamed for that', async () => {
   const whole = await examined(BASE_RUNS, { here: green, locked, unlocked: green });
-  expect(whole.gates[1]?.because).toContain('Assertion libraries were locked there.');
+  expect(whole.gates[1]?.because).toContain('Assertion libraries were locked there, so');
   expect(whole.gates[1]).not.toHaveProperty('unlocked');
   const nothing = { here: green, locked: green, unlocked: green };
   const without = await examined(nothing, nothing);
-  expect(without.gates[1]?.because).toContain('No assertion library was locked there.');
+  expect(without.gates[1]?.because).toContain('No assertion library was locked there: ');
   expect(without.gates[1]).not.toHaveProperty('unlocked');
 });
 

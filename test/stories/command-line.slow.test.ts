@@ -119,7 +119,7 @@ test('a run on a repository with uncommitted changes starts from the last commit
     expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/no-such-model is not a model/) });
   }));
 
-test('a run with --include-changes starts from the work tree as it is, and its result fits onto it', () =>
+test('a run with --include-changes starts from the working tree as it is, and its result fits onto it', () =>
   atTerminal({ firstTime: true, settings: settings() }, async (me) => {
     await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
     await appendFile(join(me.repository, 'README.md'), '\nMy own words.\n');

@@ -15,7 +15,7 @@ const settings = stringify({
   adaptive: { repair: false, oneMore: false },
 });
 
-test('a run on a local repository uses the packages that its work tree has, and changes none of them', () =>
+test('a run on a local repository uses the packages that its working tree has, and changes none of them', () =>
   atTerminal({ settings }, async (me) => {
     const dep = join(me.repository, 'node_modules/dep');
     await mkdir(dep, { recursive: true });
@@ -24,7 +24,7 @@ test('a run on a local repository uses the packages that its work tree has, and 
     const ended = await me.runoff('run', `${ISSUE.title}\n\n${ISSUE.body}`);
     expect(ended, ended.out + ended.err).toMatchObject({ code: 0 });
     expect(ended.out.replace(/\s+/g, ' ')).toContain(
-      'Base and candidates used a read-only copy of `node_modules` of the work tree.',
+      'Base and candidates used a read-only copy of `node_modules` of the working tree.',
     );
     // They are no part of any candidate's change.
     const branches = await me.git('for-each-ref', '--format=%(refname)', 'refs/heads/runoff');

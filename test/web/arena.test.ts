@@ -311,7 +311,7 @@ describe('a contest with tasks of a repository', () => {
     expect(await statuses(world)).toEqual([403, 403, 403]);
     for (const path of ['/arena', ...PATHS]) {
       const { text } = await textOf(path, kim, world);
-      expect(text).toContain('from a repository that you may not read on GitHub now');
+      expect(text).toContain('from a repository that you have no access to');
       expect(text).not.toMatch(SECRET);
       expectInert(text);
     }

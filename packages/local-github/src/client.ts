@@ -24,7 +24,7 @@ export interface Client extends RestClient {
 }
 
 /** What goes over REST. */
-export interface RestClient {
+interface RestClient {
   /** `T`: the shape of GitHub's answer, which the caller knows. */
   request<T = Json>(method: string, path: string, body?: JsonObject): Promise<T>;
   openIssue(

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { createEmulator } from 'emulate';
 import { isObject, type Json } from './json.ts';
 
-export interface RawResponse {
+interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -67,7 +67,7 @@ const APP_RIGHTS = {
 /** The emulator allows a token 5,000 calls an hour; our bookkeeping spreads over several. */
 const OWN_TOKENS = 40;
 
-export interface EmulatorSeed {
+interface EmulatorSeed {
   /** The address that answers and links must name. */
   readonly front: string;
   readonly hookUrl: string;

@@ -31,7 +31,7 @@ const ROUTES = [
 /** Where an App's own token is asked for; everywhere else it means nothing. */
 const APP_PATHS = /^\/app(?:\/|$)|^\/(?:repos\/[^/]+\/[^/]+|users\/[^/]+|orgs\/[^/]+)\/installation$/;
 
-export interface RestCall {
+interface RestCall {
   readonly method: string;
   readonly url: URL;
   readonly headers: IncomingHttpHeaders;
@@ -171,7 +171,7 @@ export function renamedRepository(state: GitHubState, fullName: string): Reposit
 }
 
 /** Where a REST path leads: `/repositories/7/…` is what redirects from old names name. */
-export function canonicalPath(state: GitHubState, path: string): string {
+function canonicalPath(state: GitHubState, path: string): string {
   const [, id, tail = ''] = /^\/repositories\/(\d+)(\/.*)?$/.exec(path) ?? [];
   const repository = id === undefined ? undefined : repositoryById(state, Number(id));
   return repository ? `/repos/${repository.fullName}${tail}` : path;

@@ -55,13 +55,13 @@ export interface Repository {
   readonly mutex: Mutex;
 }
 
-export interface StoredReaction extends Reaction {
+interface StoredReaction extends Reaction {
   repository: string;
   /** As REST shows it. */
   readonly shown: JsonObject;
 }
 
-export interface StoredStatus {
+interface StoredStatus {
   readonly repositoryId: number;
   readonly sha: string;
   /** As REST shows it. */
@@ -78,7 +78,7 @@ export interface WebhookQueue {
 }
 
 /** Who set or took off a label of a pull request. */
-export interface StoredPullEvent {
+interface StoredPullEvent {
   readonly repositoryId: number;
   readonly number: number;
   /** As REST shows it. */

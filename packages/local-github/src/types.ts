@@ -9,7 +9,7 @@ export interface LocalRepository {
   /** One of the users. */
   readonly owner: string;
   readonly name: string;
-  /** A git work tree or bare repository to copy; all its branches are taken. Signed commits are refused. */
+  /** A git working tree or bare repository to copy; all its branches are taken. Signed commits are refused. */
   readonly from: string;
   /** Default false: everybody may read, as on github.com. */
   readonly private?: boolean;

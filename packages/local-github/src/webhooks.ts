@@ -7,7 +7,7 @@ import type { Delivery } from './types.ts';
 /** GitHub waits as long for an answer. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-export interface WebhookOptions {
+interface WebhookOptions {
   readonly secret: string;
   readonly appId: number;
   readonly url: () => string | undefined;

@@ -8,7 +8,7 @@ import { type Delivery, type LocalGitHub, type Role, startLocalGitHub } from '..
 
 const run = promisify(execFile);
 
-export interface GitHubWorldOptions {
+interface GitHubWorldOptions {
   /** Files of the first commit by path. Default: a small package with one test that fails. */
   readonly files?: Readonly<Record<string, string>>;
   /** Default: alice (owner), bob, tess, mallory. */

@@ -41,7 +41,7 @@ export async function placesOf({ root: given, ...options }: PlacesOptions): Prom
   const outside = (path: string, real: string): Fault =>
     new Fault(
       'CONTEST_INVALID',
-      `The contest names ${path}${real === path ? '' : `, which is ${real}`}. A contest may read its own folder${around === null ? '' : ` and the work tree around it, ${around}`}, and nothing else. Copy what it needs into ${root}.`,
+      `The contest names ${path}${real === path ? '' : `, which is ${real}`}. A contest may read its own folder${around === null ? '' : ` and the working tree around it, ${around}`}, and nothing else. Copy what it needs into ${root}.`,
     );
   return {
     async readable(path) {

@@ -150,7 +150,7 @@ export function shortLine(text: string): string {
 const TELLING = ['command', 'cmd', 'file_path', 'filePath', 'path', 'absolute_path', 'pattern', 'query'];
 
 /** Describes a tool call for people: `bash: npm test`. Only the tool's name if its input has no descriptive field. */
-export function shownCall(tool: string, input: unknown): string {
+function shownCall(tool: string, input: unknown): string {
   const given = fieldsOf(input);
   const telling = TELLING.map((name) => given[name]).find((value) => value !== undefined && value !== null);
   const words = Array.isArray(telling)

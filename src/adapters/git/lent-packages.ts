@@ -34,7 +34,7 @@ interface LendingParts {
   readonly owner: FileOwner;
 }
 
-/** A folder of installed packages: its path in the work tree, and where it really is. */
+/** A folder of installed packages: its path in the working tree, and where it really is. */
 interface PackageFolder {
   readonly path: string;
   readonly real: string;
@@ -42,7 +42,7 @@ interface PackageFolder {
 
 const nothing = (why: string | null): Lent => ({ kind: 'none', why });
 
-/** Copies installed packages of a work tree to layers, in the form of those that setup leaves. */
+/** Copies installed packages of a working tree to layers, in the form of those that setup leaves. */
 export function openLending(parts: LendingParts): Lend {
   const { layout, locks, mirrors, areas, bases, collector, owner } = parts;
   const shared = openSharedWork<Lent>();
@@ -116,7 +116,7 @@ export function openLending(parts: LendingParts): Lend {
       const why = await copyTree(real, area.upper, path, owner);
       if (why === null) continue;
       if (await isFull(layout.areas))
-        throw new Fault('DISK_FULL', `There was no space left to copy the ${path} of the work tree.`);
+        throw new Fault('DISK_FULL', `There was no space left to copy the ${path} of the working tree.`);
       return `${path} cannot be copied: ${why}`;
     }
     return null;
@@ -137,7 +137,7 @@ async function foldersIn(
     const parent = await realPathOf(join(root, dirname(path)));
     if (parent !== join(root, dirname(path))) continue;
     const real = await realPathOf(join(root, path));
-    // A link may lead to the packages of another work tree, but an unpacked archive can also contain one to `~/.ssh`.
+    // A link may lead to the packages of another working tree, but an unpacked archive can also contain one to `~/.ssh`.
     if (real === null || basename(real) !== basename(path) || !(await isFolder(real))) continue;
     // Nor may it contain the data folder that the copy is written to.
     if (!base.lower.startsWith(`${real}/`)) found.push({ path, real });
@@ -152,7 +152,7 @@ async function mismatch(top: string, entries: readonly TreeEntry[]): Promise<str
     if (type !== 'blob' || !isPackageFile(path)) continue;
     const content = await readPlain(root, path);
     if (content === null || blobName(content) !== oid)
-      return `${path} of the work tree is not that of the commit`;
+      return `${path} of the working tree is not that of the commit`;
   }
   const [lock, record] = [await readPlain(root, NPM_LOCK), await readPlain(root, NPM_RECORD)];
   return lock === null || record === null ? null : staleNpmPackage(lock.toString(), record.toString());

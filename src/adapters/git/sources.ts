@@ -135,7 +135,7 @@ export async function describeLocal(
   git: Git,
   path: string,
 ): Promise<Awaited<ReturnType<Workspaces['describe']>>> {
-  const nowhere = new Fault('NOT_A_REPOSITORY', `${path} is not inside a git work tree.`);
+  const nowhere = new Fault('NOT_A_REPOSITORY', `${path} is not inside a git working tree.`);
   if (!(await isFolder(path))) throw nowhere;
   const quiet = inUserRepository(git);
   const ask = (cwd: string, args: readonly string[], config: Readonly<Record<string, string>> = {}) =>
@@ -147,7 +147,7 @@ export async function describeLocal(
   if (!(await isInside(path, top))) {
     throw new Fault(
       'NOT_A_REPOSITORY',
-      `The git settings of ${path} name another folder, ${top}, as its work tree (core.worktree).`,
+      `The git settings of ${path} name another folder, ${top}, as its working tree (core.worktree).`,
     );
   }
   const head = await ask(top, ['rev-parse', '--verify', '--quiet', 'HEAD^{commit}']);
@@ -169,7 +169,7 @@ export async function describeLocal(
 
 type Ask = (cwd: string, args: readonly string[]) => Promise<GitDone>;
 
-/** The folder of objects and branches, which all work trees of a repository share. */
+/** The folder of objects and branches, which all working trees of a repository share. */
 async function commonFolder(ask: Ask, top: string): Promise<string> {
   const done = await ask(top, ['rev-parse', '--path-format=absolute', '--git-common-dir']);
   if (done.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, done);

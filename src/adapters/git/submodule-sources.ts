@@ -19,7 +19,7 @@ import { inUserRepository } from './sources.ts';
 const MAX_TEXT_BYTES = 256 * 1024;
 
 /** A commit that has submodules. */
-export interface SubmoduleParent {
+interface SubmoduleParent {
   /** A bare repository that has the commit. */
   readonly cwd: string;
   readonly sha: Sha;

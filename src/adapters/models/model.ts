@@ -161,7 +161,7 @@ export function reason(
 }
 
 /** A `fetch` that sends every request to one unix socket, whatever host its URL names. */
-export function socketFetch(socketPath: string): typeof fetch {
+function socketFetch(socketPath: string): typeof fetch {
   return async (input, init) => {
     const asked = new Request(input, init);
     const url = new URL(asked.url);

@@ -1,4 +1,3 @@
-export { copyFault } from './areas.ts';
 export { type BubblewrapOptions, openBubblewrap } from './bubblewrap.ts';
 export { type ContainerOptions, openContainer } from './container/index.ts';
 export { commandEnd, type Owner, runCommand } from './processes.ts';

@@ -15,7 +15,7 @@ import { BatchSpanProcessor, RandomIdGenerator, TracerProvider } from '@opentele
 import type { RunId } from '../../core/model/index.ts';
 import type { SpanAbout, Tracer } from '../../ports/index.ts';
 
-export interface TracerOptions {
+interface TracerOptions {
   /** Where spans are sent, e.g. `https://collector.example.com:4318/v1/traces`. */
   readonly url: string;
   /** Additional headers, including the collector's keys. */

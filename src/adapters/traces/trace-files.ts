@@ -7,7 +7,7 @@ import { Fault, type RunId } from '../../core/model/index.ts';
 import { fnv1a } from '../../core/settings/index.ts';
 import type { SpanAbout, Tracer } from '../../ports/index.ts';
 
-export interface TraceFilesOptions {
+interface TraceFilesOptions {
   /** The file of a run; its folder is created. Several processes may write the same file. Other files are left alone. */
   readonly fileOf: (run: RunId) => string;
   /** Which process this is. */

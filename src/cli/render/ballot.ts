@@ -111,7 +111,7 @@ function folded(line: string, width: number): readonly string[] {
 }
 
 /** What a terminal shows at a moment. */
-export interface BallotScreen {
+interface BallotScreen {
   readonly page: BallotPage;
   /** First line that is shown. */
   readonly top: number;

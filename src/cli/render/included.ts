@@ -18,7 +18,7 @@ export function includedText(changes: readonly KeptChange[]): string {
   const without =
     deleted === 0 ? '' : ` (${counted(deleted, 'deleted file')} ${deleted === 1 ? 'is' : 'are'} left out)`;
   const total = added.length + modified.length;
-  if (total === 0) return `The coders start from your work tree${without}.\n`;
+  if (total === 0) return `The coders start from your working tree${without}.\n`;
   const named = [
     ...added.slice(0, MAX_NAMED_NEW).map((path) => `  ${printable(path)} (new)\n`),
     ...modified.slice(0, Math.max(0, MAX_NAMED_FILES - added.length)).map((path) => `  ${printable(path)}\n`),

@@ -195,6 +195,6 @@ export function stoppedText(view: RunView): readonly string[] {
       : [`Repeated: ${coding}. Model answers that arrived are kept and cost nothing again.`]),
     '',
     `  runoff resume ${view.id}   # continue`,
-    `  runoff cancel ${view.id}   # give it up`,
+    `  runoff cancel ${view.id}   # cancel it`,
   ];
 }

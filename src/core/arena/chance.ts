@@ -1,7 +1,7 @@
 import { fnv1a, mulberry32 } from '../settings/index.ts';
 
 /** A stream of numbers in [0, 1) that depends on the seed alone. */
-export type Random01 = () => number;
+type Random01 = () => number;
 
 /** Neighbouring seeds give unrelated streams. */
 export const seededRandom = (seed: number | string): Random01 => mulberry32(fnv1a(`arena ${seed}`));

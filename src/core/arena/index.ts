@@ -4,7 +4,6 @@ export {
   judgeBallots,
   matchesOf,
   personBallots,
-  timesDecided,
   voterKey,
 } from './ballots.ts';
 export { capContest } from './ceilings.ts';
@@ -18,7 +17,6 @@ export {
 } from './competition.ts';
 export { competitionSection } from './competition-section.ts';
 export {
-  type ArenaContestant,
   CONTEST_FILE,
   type Contest,
   isContestName,
@@ -30,7 +28,6 @@ export { diffIn } from './diff-answer.ts';
 export { frontPicture } from './front-picture.ts';
 export { contestantAuthor, judgedAnswer, judgedOrders, judgedTask, pairsForJudges } from './judging.ts';
 export { readRecords, unfinishedChars } from './lines.ts';
-export { paretoFront, truthMatches } from './measures.ts';
 export {
   alikeMatches,
   type ComparableSample,
@@ -54,7 +51,6 @@ export {
   recordLine,
   SAMPLES_FILE,
   Sample,
-  type SampleOutcome,
   TestCounts,
   VERDICTS,
   Verification,
@@ -68,7 +64,7 @@ export { reportSections, reportSummary, reportTitle } from './report-sections.ts
 export { MAX_SHOWN_CHARS, pathsByInterest, repairPrompt, repositoryPrompt } from './repository-prompt.ts';
 export { type ExpectedTests, hiddenFile, whyBroken, whyIncomplete } from './required-tests.ts';
 export { type ContestRecords, type Standing, standingOf } from './standing.ts';
-export { ARENA_VERSION, type ArenaTask, type RepoTask, readTasks, type TextTask, taskLine } from './tasks.ts';
+export { type ArenaTask, type RepoTask, readTasks, taskLine } from './tasks.ts';
 export {
   checkScripts,
   countsOfRun,

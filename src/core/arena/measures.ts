@@ -113,7 +113,7 @@ export function solvedOf({ form, outcome, verification }: Sample): boolean | nul
 }
 
 /** Whether exit codes alone say if a verified sample solves its task. */
-export const isByExitCode = ({ verification }: Sample): boolean =>
+const isByExitCode = ({ verification }: Sample): boolean =>
   (verification?.hiddenTests ?? verification?.tests)?.reported === false;
 
 /** Wins by execution: of two contestants on one task in one round, one solved it and the other did not. */

@@ -7,7 +7,7 @@ export const BASES_FILE = 'bases.jsonl';
 export const VOTES_FILE = 'votes.jsonl';
 
 /** 64 hex digits: what votes and samples of one version of a contest have in common. See `contestDigest`. */
-export const Digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits');
+const Digest = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits');
 const RecordId = z.string().regex(/^[a-z]{1,2}[0-9a-f]{16}$/, 'is not an id of a record');
 const At = z.iso.datetime();
 const Count = z.number().int().min(0);
@@ -48,8 +48,7 @@ export const Verification = z.strictObject({
 });
 export type Verification = z.infer<typeof Verification>;
 
-export const SAMPLE_OUTCOMES = ['answered', 'refused', 'not-a-diff', 'failed'] as const;
-export type SampleOutcome = (typeof SAMPLE_OUTCOMES)[number];
+const SAMPLE_OUTCOMES = ['answered', 'refused', 'not-a-diff', 'failed'] as const;
 
 /** One answer of one contestant to one task in one round: a line of `samples.jsonl`. */
 export const Sample = z.strictObject({

@@ -9,7 +9,7 @@ import { type Match, type RatingTable, rate } from './rating.ts';
 import { type ContestRecords, type LeftOutTask, type Standing, standingOf } from './standing.ts';
 
 /** Where ratings come from. Each is calculated by itself. */
-export const RATING_SOURCES = ['people', 'judges', 'truth'] as const;
+const RATING_SOURCES = ['people', 'judges', 'truth'] as const;
 export type RatingSource = (typeof RATING_SOURCES)[number];
 
 interface JudgeReport {

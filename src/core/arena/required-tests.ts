@@ -3,7 +3,7 @@ import { counted } from '../model/index.ts';
 import { grammarOf } from '../source/index.ts';
 
 /** A file of hidden tests. */
-export interface HiddenFile {
+interface HiddenFile {
   readonly path: string;
   /** Number of tests in its text, at least; 0 if unknown. */
   readonly declared: number;

@@ -49,7 +49,6 @@ export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from
 export { declaredTests } from './integrity/index.ts';
 export { type Language, languageOf } from './languages.ts';
 export {
-  type BrokenLink,
   brokenLinks,
   type ChangedDocument,
   documentReader,
@@ -110,7 +109,7 @@ export {
   type TamperingKind,
   type TamperingOptions,
 } from './tampering.ts';
-export { isBesideProduction, type KindOfTask, TASK_KINDS, type TaskKind, taskKindOf } from './task-kind.ts';
+export { type KindOfTask, type TaskKind, taskKindOf } from './task-kind.ts';
 export {
   BASE_RUNS,
   compareBase,
@@ -135,7 +134,6 @@ export {
   withTestsOfFiles,
 } from './test-runs.ts';
 export {
-  type CandidateTestRun,
   type DifferingInput,
   outputOf,
   type TestMark,

@@ -2,7 +2,7 @@ import MarkdownIt, { type Token } from 'markdown-it';
 import { counted } from '../model/index.ts';
 
 /** A link in a changed document whose target does not exist. */
-export interface BrokenLink {
+interface BrokenLink {
   readonly path: string;
   /** 1-based, of the paragraph or heading. */
   readonly line: number;
@@ -46,7 +46,7 @@ interface ReadDocument {
 }
 
 /** Parses a text; null for one beyond the limits. */
-export type DocumentReader = (text: string) => ReadDocument | null;
+type DocumentReader = (text: string) => ReadDocument | null;
 
 /** Parses each text once, and texts of at most `LINK_LIMITS.allChars` in all. */
 export function documentReader(): DocumentReader {
@@ -63,7 +63,7 @@ export function documentReader(): DocumentReader {
   };
 }
 
-export interface LinkCheck {
+interface LinkCheck {
   readonly broken: readonly BrokenLink[];
   /** What the limits left out: paths of documents, and a number of links. */
   readonly leftOut: readonly string[];

@@ -24,7 +24,7 @@ export interface Mutant {
 }
 
 /** Mutants of one examination, as many for each test that is to be judged; our default. */
-export const MAX_MUTANTS = 20;
+const MAX_MUTANTS = 20;
 
 const SWAPPED: Readonly<Record<string, string>> = {
   '===': '!==',

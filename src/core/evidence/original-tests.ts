@@ -5,7 +5,7 @@ import type { TamperingFinding } from './integrity/index.ts';
 import { isExitCode, isTestOf } from './test-runs.ts';
 
 /** The base tests that execute the original version of what a finding is about. */
-export interface OriginalTests {
+interface OriginalTests {
   /** Ids of tests that pass on the base; never empty. */
   readonly ids: readonly string[];
   /**

@@ -5,7 +5,7 @@ import type { Observation, ProbeRun } from './observations.ts';
 import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
 
 /** Results of the same work in the usual surroundings and in different ones. */
-export interface HereAndThere<T> {
+interface HereAndThere<T> {
   readonly here: T;
   readonly there: T;
 }
@@ -134,13 +134,15 @@ export const notRunElsewhere = (): GateReport => ({
 
 /** What the sentence of a passed gate says about assertion libraries in the second place. */
 const LOCK_TEXTS = {
-  locked: 'Assertion libraries were locked there.',
-  nothing: 'No assertion library was locked there.',
-  base: 'Assertion libraries were not locked there, because more tests of the base commit fail with the lock.',
+  locked:
+    'Assertion libraries were locked there, so code of the repository could not replace their functions.',
+  nothing:
+    'No assertion library was locked there: the tests of the base commit use none that Runoff can lock.',
+  base: 'Assertion libraries were not locked there, because more tests of the base commit fail with the lock. Only reading the patch shows whether it replaces an assertion.',
   unrecorded:
-    'Nothing shows that assertion libraries were locked there: its tests left no records, which those of the base commit do.',
+    'Nothing shows that assertion libraries were locked there: its tests left no records of the lock, and those of the base commit did. Please look for code that replaces assertions or removes files.',
   differs:
-    'There its tests gave other results with locked assertion libraries and left no records of the lock, so those of a run without it count.',
+    'With locked assertion libraries its tests gave other results there and left no records of the lock, so the results without the lock count. Please look for code that replaces assertions or removes files.',
 } as const satisfies Record<Unlocked | 'locked' | 'nothing', string>;
 
 /** The gate of a candidate that behaves the same in other surroundings. */
@@ -151,7 +153,7 @@ export function steadyPass(
   return {
     gate: 'steady',
     passed: true,
-    because: `The tests give the same in ${repo}, for the user ${user} on ${host}. ${LOCK_TEXTS[lock]}`,
+    because: `The tests give the same results in ${repo}, for the user ${user} on ${host}. ${LOCK_TEXTS[lock]}`,
     ...(lock === 'locked' || lock === 'nothing' ? {} : { unlocked: lock }),
   };
 }

@@ -3,7 +3,7 @@ import type { Patch, PatchFile } from '../patches/index.ts';
 import { grammarOf } from '../source/index.ts';
 
 /** What a task asks for, which decides how candidates are judged. */
-export const TASK_KINDS = ['code', 'tests', 'docs', 'configuration'] as const;
+const TASK_KINDS = ['code', 'tests', 'docs', 'configuration'] as const;
 export type TaskKind = (typeof TASK_KINDS)[number];
 
 /**

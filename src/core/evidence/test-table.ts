@@ -46,7 +46,7 @@ export type TestOutputs = readonly {
 }[];
 
 /** Everything that was executed on one candidate. */
-export interface CandidateTestRun {
+interface CandidateTestRun {
   readonly alias: Alias;
   /** The base suite; absent if it was not run. */
   readonly run?: TestRun;

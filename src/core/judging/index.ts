@@ -1,4 +1,4 @@
-export { type BlindPatch, blindPatch, type ShownLine } from './blind.ts';
+export { blindPatch, type ShownLine } from './blind.ts';
 export { redactInjections } from './blind-line.ts';
 export { bradleyTerry, bradleyTerryStrengths, type Game } from './bradley-terry.ts';
 export { type Identities, identitiesOf, leaksIn, scrub } from './identity.ts';

@@ -4,7 +4,7 @@ import { FIELD_RULES } from './field.ts';
 import { type CandidateOutcome, creditOf, MOSTLY_RIGHT } from './outcome.ts';
 
 /** How a repository's own outcomes change what Runoff says about its picks. */
-export interface ConfidenceShift {
+interface ConfidenceShift {
   /** Log-odds added to the chance of each pick, at most 0: own outcomes never make Runoff surer. */
   readonly offset: number;
   /** Runs in which people's word tells whether Runoff's first was right. */

@@ -31,7 +31,7 @@ export interface FieldRequest {
 }
 
 /** One chosen contestant, with what speaks for it. */
-export interface Chosen {
+interface Chosen {
   readonly option: Option;
   /** `floor`: a place that is given at random; `rating`: the best draw. */
   readonly by: 'floor' | 'rating';
@@ -129,7 +129,7 @@ interface Known extends Tally {
   readonly usd: Usd;
 }
 
-export interface History {
+interface History {
   readonly runs: number;
   /** By agent and model, then by prompt; discounted. */
   readonly pairs: ReadonlyMap<string, ReadonlyMap<string, Known>>;

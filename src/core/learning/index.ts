@@ -1,15 +1,13 @@
-export { type Beta, cumulative, draw, meanOf, quantile } from './beta.ts';
+export { cumulative, draw, meanOf, quantile } from './beta.ts';
 export { editedShare, effectOn } from './changed-lines.ts';
 export {
   CONFIDENCE_RULES,
-  type ConfidenceShift,
   confidenceNote,
   confidenceShift,
   shiftedCalibration,
 } from './confidence.ts';
 export { conventionalTitle, writesConventionalCommits } from './conventional.ts';
 export {
-  type Chosen,
   chooseField,
   FIELD_RULES,
   type FieldChoice,
@@ -21,14 +19,12 @@ export { type Leaderboard, leaderboardOf, type Standing } from './leaderboard.ts
 export {
   agentName,
   type CandidateOutcome,
-  contestantKey,
   creditOf,
   type MergeFacts,
   outcomesOf,
-  type PullEnding,
 } from './outcome.ts';
-export { type CommitMessage, type MergedPull, revertedAt, revertsNamed } from './reverts.ts';
+export { type CommitMessage, revertedAt, revertsNamed } from './reverts.ts';
 export { type SequenceChoice, sequenceOf, sequenceReason } from './sequence.ts';
-export { posterior, priorFrom, type Tally } from './shrinkage.ts';
+export type { Tally } from './shrinkage.ts';
 export { expectedLeft, stageTimes } from './stage-times.ts';
-export { changeSize, mainLanguageOf, WORK_KINDS, type WorkKind, workKindOf } from './work-kind.ts';
+export { mainLanguageOf, WORK_KINDS, type WorkKind, workKindOf } from './work-kind.ts';

@@ -13,7 +13,7 @@ import type { MergedPull } from './reverts.ts';
 import { type ChangeSize, changeSize, type WorkKind } from './work-kind.ts';
 
 /** The pull request of a run, as far as it tells whether the candidate that it showed was right. */
-export interface PullEnding {
+interface PullEnding {
   readonly state: 'open' | 'merged' | 'closed';
   /** Lines that people changed in the candidate's files before the merge, as a share of the candidate's; null: unknown. */
   readonly edited: number | null;

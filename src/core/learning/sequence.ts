@@ -5,7 +5,7 @@ import { bestOf, type Drawn, drawAll, expectedUsd, historyOf, type Option, ownOf
 import type { CandidateOutcome } from './outcome.ts';
 import type { WorkKind } from './work-kind.ts';
 
-export interface SequenceRequest {
+interface SequenceRequest {
   /** The contestants of the run, in the order of the settings. */
   readonly contestants: readonly Option[];
   /** Of this repository, in any order. */

@@ -6,7 +6,7 @@ export const WORK_KINDS = ['bug', 'feature', 'refactoring', 'tests', 'docs', 'co
 export type WorkKind = (typeof WORK_KINDS)[number];
 
 /** Sizes of a change by its production lines, added plus removed. Our defaults. */
-export const CHANGE_SIZES = ['small', 'medium', 'large'] as const;
+const CHANGE_SIZES = ['small', 'medium', 'large'] as const;
 export type ChangeSize = (typeof CHANGE_SIZES)[number];
 const MAX_SMALL_LINES = 25;
 const MAX_MEDIUM_LINES = 150;

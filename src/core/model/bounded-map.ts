@@ -22,7 +22,7 @@ export function openBoundedMap<T>(maxEntries: number): BoundedMap<T> {
 }
 
 /** Answers that are used until they are too old. A failed one is not kept. */
-export interface TimedCache<T> {
+interface TimedCache<T> {
   /** The kept answer, or what `find` begins to find. */
   get(key: string, find: () => Promise<T>): Promise<T>;
   /** The kept answer if it is younger than this; default: the cache's own limit. */

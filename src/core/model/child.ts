@@ -83,7 +83,7 @@ export interface ProgramEnd {
 }
 
 /** Why a program was lost; null if its end is a result. A missing program (ENOENT) is a result. */
-export function lostIn(end: ProgramEnd): ChildLost | null {
+function lostIn(end: ProgramEnd): ChildLost | null {
   if (end.timedOut || end.isCanceled || end.isMaxBuffer) return null;
   if (end.signal != null) return { kind: 'lost', how: `was killed by ${end.signal}` };
   if (end.code !== 'ENOENT' && mayStartLater(end.code))

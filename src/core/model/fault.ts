@@ -244,7 +244,7 @@ export function asFault(thrown: unknown): Fault {
 }
 
 /** Faults of the machine on which Runoff runs. They reveal nothing about a repository, a candidate or Runoff. */
-export type MachineFault = 'DISK_FULL' | 'DISK_FAILING' | 'RESOURCES_EXHAUSTED';
+type MachineFault = 'DISK_FULL' | 'DISK_FAILING' | 'RESOURCES_EXHAUSTED';
 
 /**
  * Recognizes a failing machine: by the code of a system error, which Node puts before its message, and by the

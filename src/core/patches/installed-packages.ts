@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { JSON_LIMITS, parseUntrustedJson } from '../model/index.ts';
 
-/** Folders of installed packages that a work tree can have without being part of the repository. */
+/** Folders of installed packages that a working tree can have without being part of the repository. */
 const TOP_FOLDERS = ['node_modules', '.venv', 'venv', 'vendor'] as const;
 
 /** Maximum number of packages of a workspace whose own `node_modules` are looked for. Default. */
 const MAX_PACKAGES = 200;
 
-/** Paths at which a work tree may have installed packages: at its top, and beside each `package.json`. */
+/** Paths at which a working tree may have installed packages: at its top, and beside each `package.json`. */
 export function packageFolders(paths: readonly string[]): readonly string[] {
   const nested = paths
     .filter((path) => path.endsWith('/package.json') && !path.includes('node_modules/'))

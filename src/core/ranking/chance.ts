@@ -22,7 +22,7 @@ export interface JudgedOutcome {
 export const hasVerdict = ({ kind, confidence }: JudgedOutcome): boolean =>
   kind === 'judged' && confidence !== 'toss-up';
 
-export interface LeadingCandidate {
+interface LeadingCandidate {
   readonly best: Ranked;
   readonly winning: Evidence;
   /** Survivors with a different change, best first. */

@@ -15,14 +15,13 @@ export {
 } from './next-round.ts';
 export { CALIBRATION, type Calibration, type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
 export { rank, undecidedBefore } from './ranking.ts';
-export { failedGate, someTests, whatFailed } from './reasons.ts';
+export { failedGate, whatFailed } from './reasons.ts';
 export {
   correctionChance,
   firstInSequence,
   NOTICED_SHARE,
   nextInSequence,
   type SequenceFacts,
-  type SequenceStep,
   type SpentTurn,
 } from './sequence.ts';
 export * from './stored-patches.ts';

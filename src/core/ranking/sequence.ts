@@ -29,7 +29,7 @@ export interface SequenceFacts<Pending extends Expectation = Expectation> {
 }
 
 /** `because` is one sentence for people, without names and dollars: it is shown in blind mode, too. */
-export type SequenceStep<Pending extends Expectation = Expectation> =
+type SequenceStep<Pending extends Expectation = Expectation> =
   | { readonly kind: 'next'; readonly next: Pending; readonly because: string }
   | {
       readonly kind: 'stop';

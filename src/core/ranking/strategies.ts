@@ -27,7 +27,7 @@ export interface RankingOptions extends SignalOptions {
   readonly strengths?: ReadonlyMap<string, number>;
 }
 
-export type StrategyWeights = Readonly<Partial<Record<Strategy, number>>>;
+type StrategyWeights = Readonly<Partial<Record<Strategy, number>>>;
 
 /** The ranking options in the settings. `reviewer` and `human` affect the decision instead. */
 export const rankingOptionsOf = ({
@@ -188,8 +188,7 @@ function separatorOf(
  * Then no independent evidence favours it. Compares the sets of failed tests, not their number: several tests may
  * detect the same defect, and a defect of the other candidate counts, too.
  */
-export const isSurpassedBy = (own: Evidence, other: Evidence): boolean =>
-  failsMoreThan(own, other, () => true);
+const isSurpassedBy = (own: Evidence, other: Evidence): boolean => failsMoreThan(own, other, () => true);
 
 /** The same, if a critic who reviewed the candidate's diff wrote one of these tests. */
 export const isOverruledBy = (own: Evidence, other: Evidence): boolean =>

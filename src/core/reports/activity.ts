@@ -17,7 +17,7 @@ const STAGE_LABELS = {
 /** The step on the base commit, before its command. */
 export const BASE_STEP_LABELS = {
   checkout: 'preparing the checkout',
-  lend: 'looking for installed packages in the work tree',
+  lend: 'looking for installed packages in the working tree',
   'set-up': 'installing packages',
   build: 'building the base commit',
   types: 'checking the types of the base commit',

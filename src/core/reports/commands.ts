@@ -46,16 +46,16 @@ function replacedCommands({ checks = {} }: Pick<RunView, 'checks'>): string | nu
   return replaced.length === 0 ? null : `On the base commit, ${replaced.join('; ')}.`;
 }
 
-/** What became of the packages that are installed in the work tree, as a sentence of plain text; null: nothing. */
+/** What became of the packages that are installed in the working tree, as a sentence of plain text; null: nothing. */
 export function lentNote({ checks = {} }: Pick<RunView, 'checks'>): string | null {
   const { lent } = checks;
   if (lent === undefined) return null;
   if (lent.kind === 'unused')
-    return `The packages that are installed in the work tree were not used: ${lent.why}.`;
+    return `The packages that are installed in the working tree were not used: ${lent.why}.`;
   const folders = lent.folders.map(quotedCode).join(', ');
   const instead =
     lent.instead === undefined ? '' : `, and ${quotedCode(shownSetup(lent.instead))} was not run`;
-  return `Base and candidates used a read-only copy of ${folders} of the work tree${instead}. Name \`checks.setup\` in the settings to install packages anew.`;
+  return `Base and candidates used a read-only copy of ${folders} of the working tree${instead}. Name \`checks.setup\` in the settings to install packages anew.`;
 }
 
 /** The origin of a command; empty if unknown. */

@@ -19,7 +19,7 @@ const BaseDocument = z.strictObject({
   uncommitted: z
     .literal(true)
     .optional()
-    .describe("It has the uncommitted changes of a local work tree: a commit of Runoff's own."),
+    .describe("It has the uncommitted changes of a local working tree: a commit of Runoff's own."),
 });
 
 const PullDocument = z.strictObject({

@@ -7,7 +7,7 @@ import type { RunView } from './view.ts';
 import { visibleCode } from './visible.ts';
 
 /** Results of one candidate on the new tests of a run that it did not write. */
-export interface NewTests {
+interface NewTests {
   readonly passed: number;
   /** Those that ran on it; the others need a name that only their author has, or it failed a gate before. */
   readonly ran: number;

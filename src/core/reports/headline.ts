@@ -154,7 +154,7 @@ function onlyCandidateText(view: RunView, alias: Alias, to: Markup) {
   const title =
     onlyCandidate(view) === null
       ? `Is **${alias}** good enough ${isLocal ? 'for you' : 'for a pull request'}?`
-      : `One candidate is left, **${alias}**: ${isLocal ? 'do you want it?' : 'open a pull request for it?'}`;
+      : `${view.candidates.length === 1 ? `**${alias}** is the only candidate` : `Only **${alias}** passed`}: ${isLocal ? 'do you want it?' : 'open a pull request for it?'}`;
   const why = leftToPerson(view.decision) ? [to.own('Your settings leave the decision to you.')] : [];
   const facts = `${name} ${strengthOf(view, alias)}${faultsOfOthers(view, alias, to)}.${capText(view, to)}`;
   return { title: to.own(title), blocks: [facts, ...why] };

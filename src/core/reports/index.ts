@@ -1,4 +1,4 @@
-export { activityLabel, BASE_STEP_LABELS, examinationTimeLeft, progressLabel, stepTime } from './activity.ts';
+export { BASE_STEP_LABELS, examinationTimeLeft, progressLabel, stepTime } from './activity.ts';
 export {
   blindNote,
   type HiddenNames,
@@ -19,7 +19,7 @@ export {
 } from './commands.ts';
 export { COMMIT_AUTHOR, commitMessage, followUpMessage } from './commit-message.ts';
 export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
-export { noPatchAtAll, votesLine } from './decision-sections.ts';
+export { noPatchAtAll } from './decision-sections.ts';
 export { type DiffLineKind, diffLineKinds } from './diff-lines.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';
@@ -40,7 +40,6 @@ export {
   decisionLabel,
   dollars,
   elapsed,
-  GATE_FAILURE_LABELS,
   HIDDEN,
   LOCAL_BRANCHES,
   localBranch,
@@ -49,10 +48,8 @@ export {
   plusMinus,
   queueText,
   readLocalBranch,
-  SEPARATOR_LABELS,
   shortContestantNames,
   shortSha,
-  stageNumber,
   stageOf,
   tokens,
   tokensText,
@@ -77,10 +74,10 @@ export {
   replyScope,
   report,
 } from './markdown.ts';
-export { MARKDOWN, type Markup, PAGE, personFirst } from './markup.ts';
+export { type Markup, PAGE, personFirst } from './markup.ts';
 export { overlapGap, overlapLines } from './overlaps.ts';
 export { pullRequest } from './pull.ts';
-export { type FailingTests, type InputExample, type RankReason, reasons } from './rank-reasons.ts';
+export { type RankReason, reasons } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
 export { type DayCap, type Refusal, refusalComment, refusalText } from './refusal.ts';
 export {
@@ -133,7 +130,6 @@ export {
   type Report,
   type RunView,
   type SandboxView,
-  type SequenceView,
 } from './view.ts';
 export {
   cut,

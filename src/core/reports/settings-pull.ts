@@ -23,7 +23,7 @@ const DOES = {
 } as const satisfies Record<CommandName, string>;
 
 /** The settings file that keeps the commands of a run; null if they are not known yet, or there are none. */
-export function settingsOfRun(checks: ChecksView | undefined): string | null {
+function settingsOfRun(checks: ChecksView | undefined): string | null {
   if (checks?.settled !== true) return null;
   const commands = Object.fromEntries(
     COMMAND_NAMES.flatMap((name) => (checks[name] ? [[name, checks[name]]] : [])),

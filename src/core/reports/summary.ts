@@ -62,7 +62,7 @@ function ending(view: RunView, to: Markup): string {
   }
   if (state === 'published' && decision?.kind === 'none' && chosen === null) return 'no candidate passed';
   if (state === 'awaiting_pick' && onlyCandidate(view) !== null)
-    return 'please decide on the candidate that is left';
+    return 'please decide on the only candidate that passed';
   return state in ENDINGS ? ENDINGS[state as keyof typeof ENDINGS] : state;
 }
 

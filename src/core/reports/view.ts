@@ -100,14 +100,14 @@ export interface ExaminationStep {
 }
 
 /** Critics read the winner's diff, and their tests are run. */
-export interface ReviewStep {
+interface ReviewStep {
   readonly name: 'review';
 }
 
 /** What is being executed on the base commit or on candidates. */
 export type ActivityStep = BaseStep | ExaminationStep | ReviewStep;
 
-/** Packages that are installed in the work tree of a local repository, and what became of them. */
+/** Packages that are installed in the working tree of a local repository, and what became of them. */
 export type LentView =
   /** Base and candidates use a copy of these folders. `instead`: the set-up command that was not run. */
   | { readonly kind: 'used'; readonly folders: readonly string[]; readonly instead?: string }
@@ -128,7 +128,7 @@ export interface ChecksView {
   readonly named?: readonly CommandName[];
   /** Detected commands that failed on the base commit, with their replacements if any. */
   readonly instead?: Readonly<Partial<Record<CommandName, string>>>;
-  /** Packages of the local work tree; absent: none were considered. */
+  /** Packages of the local working tree; absent: none were considered. */
   readonly lent?: LentView;
   /** The commands were tried on the base commit and are final for this run. */
   readonly settled?: true;

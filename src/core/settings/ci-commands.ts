@@ -8,7 +8,7 @@ export interface CiCommand {
 }
 
 /** The context of a workflow's script. */
-export interface ScriptPlace {
+interface ScriptPlace {
   /** From the top of the repository; empty for the top itself. */
   readonly folder: string;
   /** The value of `${{ expression }}`; null if unknown before the run. */

@@ -48,7 +48,7 @@ export {
 export * from './operator.ts';
 export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
-export { problemsOf, type SettingsProblem } from './problems.ts';
+export { problemsOf } from './problems.ts';
 export { shownSetup } from './python-setup.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
@@ -72,7 +72,7 @@ export {
   submoduleAddress,
 } from './submodules.ts';
 export { suggest } from './suggest.ts';
-export { type TestStep, testSteps } from './test-steps.ts';
+export { testSteps } from './test-steps.ts';
 export { readPlainToml } from './toml-and-yaml.ts';
 export {
   type FoundTool,

@@ -1,5 +1,5 @@
 /** What `.gitmodules` says about a submodule. */
-export interface DeclaredSubmodule {
+interface DeclaredSubmodule {
   readonly name: string;
   readonly path: string;
   readonly url: string;
@@ -29,7 +29,7 @@ export function declaredSubmodules(text: string): readonly DeclaredSubmodule[] {
 const plainValue = (value: string): string => /^"([^"\\]*)"$/.exec(value)?.[1] ?? value;
 
 /** Where a submodule is fetched from, or why it cannot be, as a clause. */
-export type SubmoduleAddress =
+type SubmoduleAddress =
   | {
       readonly kind: 'address';
       readonly url: string;

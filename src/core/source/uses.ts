@@ -33,7 +33,7 @@ const WRITES =
 const DECLARES =
   /^(?:name|alias|key|label|parameters|pattern|method|property|attribute|field|type|module_name)$/;
 /** The meanings of a text's names, and every use of them. */
-export interface UsedNames extends Pick<Bindings, 'valuesOf' | 'named'> {
+interface UsedNames extends Pick<Bindings, 'valuesOf' | 'named'> {
   /**
    * In order; imports of a single name are uses of it, too. A name with several possible meanings has a use for each.
    */

@@ -50,7 +50,7 @@ export const RunRequest = z.strictObject({
   triggeredAt: z.number(),
   /** Branch, tag or commit to start from; absent: the default branch, or for local runs what is checked out. */
   base: z.string().optional(),
-  /** `base` is a commit of the uncommitted changes of a local work tree. */
+  /** `base` is a commit of the uncommitted changes of a local working tree. */
   uncommitted: z.literal(true).optional(),
   overrides: Overrides.default({}),
   /** Local runs: digest of the exposed checks that the user has consented to. */

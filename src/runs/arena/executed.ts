@@ -21,7 +21,7 @@ export interface TreeRuns {
 }
 
 /** A patch in parts that are applied by themselves. */
-export interface PatchParts {
+interface PatchParts {
   readonly production: readonly PatchFile[];
   readonly tests: readonly PatchFile[];
 }

@@ -1,12 +1,10 @@
 export { decideContest, readDecisions } from './decide.ts';
 export { type Generated, generateSamples } from './generate.ts';
-export { type ArenaJudging, type JudgingEnd, judgeContest } from './judges.ts';
+export { type ArenaJudging, judgeContest } from './judges.ts';
 export { loadContest } from './load.ts';
 export { type Mined, mineHistory } from './mine.ts';
 export { payerOf } from './payer.ts';
 export type { MinePorts } from './prove.ts';
 export type { GenerateEvent, GeneratePorts } from './sample.ts';
-export { type ContestSources, sourcesOf } from './sources.ts';
-export { verifyBase, verifyDiff } from './verdict.ts';
-export { openTaskBase, type TaskBase, type VerifyPorts } from './verify.ts';
+export { sourcesOf } from './sources.ts';
 export { Voting } from './voting.ts';

@@ -49,14 +49,14 @@ export interface ArenaJudging extends Omit<JudgeModelParts, 'models' | 'clock'> 
   tell(progress: JudgingProgress): void;
 }
 
-export interface JudgingProgress {
+interface JudgingProgress {
   /** Answers so far, and answers that are wanted, with those of earlier calls. */
   readonly done: number;
   readonly of: number;
   readonly usd: Usd;
 }
 
-export interface JudgingEnd {
+interface JudgingEnd {
   readonly pairs: number;
   /** Answers of this call that were stored, and those of them that cannot be used. */
   readonly stored: number;

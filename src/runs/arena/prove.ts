@@ -166,7 +166,7 @@ async function recipeAt(
         'CHECKS_UNTRUSTED',
         `The commands of ${repository} would run with more than the full sandbox allows: ${[...exposure.weaker, ...(exposure.hosts.length > 0 ? [`they can reach ${exposure.hosts.join(', ')}`] : [])].join(' ')}`,
       );
-    // Packages of the work tree fit its last commit, not one of the past: set-up installs those of the commit.
+    // Packages of the working tree fit its last commit, not one of the past: set-up installs those of the commit.
     const checks = { ...settings.checks, candidateSetup: true };
     const task = {
       runId: ports.newRunId(),

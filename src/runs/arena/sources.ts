@@ -5,7 +5,7 @@ import type { ContestFolder } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
 /** Whose code the tasks of a contest show. */
-export interface ContestSources {
+interface ContestSources {
   /** Repositories on the configured GitHub, as `owner/name` in lower case. */
   readonly onGitHub: readonly string[];
   /** Whether there are repositories of this machine that are not known to be on GitHub, or no longer exist. */

@@ -52,7 +52,7 @@ async function ofCommit(
   { repository, commit: name }: { readonly repository: string; readonly commit: string },
 ): Promise<Start> {
   const { top } = await workspaces.describe(await folder.repository(repository));
-  // Its settings can name another folder as the work tree.
+  // Its settings can name another folder as the working tree.
   await folder.repository(top);
   const source = { kind: 'local', path: top } as const;
   const commit = await workspaces.resolve(source, name);

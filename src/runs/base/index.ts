@@ -149,7 +149,7 @@ export async function setUpBase(
   };
 }
 
-/** The base with the copy of the work tree's packages that the run's commands were tried with. */
+/** The base with the copy of the working tree's packages that the run's commands were tried with. */
 async function lentBase(
   { workspaces }: Pick<BasePorts, 'workspaces'>,
   { lent, origin }: BaseTask,

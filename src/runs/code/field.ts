@@ -51,7 +51,7 @@ export function firstContestants(
 }
 
 /** What follows from an examination for a sequential field. `because` is one sentence. */
-export type FieldStep =
+type FieldStep =
   | { readonly kind: 'next'; readonly contestant: Contestant; readonly because: string }
   | ({ readonly kind: 'stop' } & FieldEnd);
 

@@ -13,7 +13,7 @@ import { plainCommand, type ReportPlan, type TestCommand } from '../../core/sett
 import { type CheckRunner, withoutServices } from './areas.ts';
 
 /** The first run of the suite on the base and the runner that made it, which later runs and candidates use as well. */
-export interface BaseAttempt {
+interface BaseAttempt {
   readonly run: TestRun;
   readonly on: CheckRunner;
 }

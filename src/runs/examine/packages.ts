@@ -19,7 +19,7 @@ import { areaId } from './execute.ts';
 import { openTrees, runOn } from './trees.ts';
 
 /** Packages of a workspace with which candidates are tested: only those of the base run (`asOnBase`). */
-export interface PackageScope {
+interface PackageScope {
   readonly onBase: TestRun;
   /** Packages not tested for lack of time; absent: none. */
   readonly leftOut?: LeftOut;

@@ -38,7 +38,7 @@ interface MutantPlan {
   readonly control: readonly PatchFile[];
 }
 
-export interface JudgedTests {
+interface JudgedTests {
   readonly examined: readonly ExaminedCandidate[];
   readonly mutants: ReadonlyMap<Alias, MutantCount>;
 }

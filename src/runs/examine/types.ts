@@ -67,7 +67,7 @@ export async function withTypeChecks(runner: CheckRunner, area: WorkArea, run: T
 }
 
 /** The gate `types` of one candidate, and what it is based on. */
-export interface CheckedTypes {
+interface CheckedTypes {
   readonly gate: GateReport;
   readonly result?: TypeCheckResult;
 }

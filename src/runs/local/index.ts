@@ -7,7 +7,6 @@ export {
   prepareRepository,
   type ShellTerminal,
   type Survey,
-  type SurveyTools,
   surveyRepository,
 } from './prepare.ts';
 export { decidePatches, type SelectOptions, type SelectTools, select } from './select.ts';

@@ -89,7 +89,7 @@ export interface Prepared
 }
 
 /** Dependencies of surveying a repository. */
-export type SurveyTools = Pick<World, 'ceilings' | 'defaults' | 'registries' | 'toolchains' | 'workspaces'>;
+type SurveyTools = Pick<World, 'ceilings' | 'defaults' | 'registries' | 'toolchains' | 'workspaces'>;
 
 /** Determines how a local repository would be prepared. None of the repository's code is executed. */
 export async function surveyRepository(

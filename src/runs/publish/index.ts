@@ -104,7 +104,7 @@ export async function endWithFault(
   return null;
 }
 
-/** Creates a branch for every candidate in the user's repository; the work tree stays unchanged. */
+/** Creates a branch for every candidate in the user's repository; the working tree stays unchanged. */
 async function leaveBranches(
   world: Pick<World, 'workspaces'>,
   task: Task,

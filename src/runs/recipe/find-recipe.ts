@@ -24,7 +24,7 @@ export interface RecipePorts
   readonly recipes: Recipes;
 }
 
-export interface RecipeSearch {
+interface RecipeSearch {
   readonly task: BaseTask & Pick<Task, 'runId'>;
   readonly detected: DetectedRecipe;
   /** As detected. */
@@ -41,11 +41,11 @@ export interface RecipeSearch {
 
 export interface FoundRecipe {
   readonly recipe: Recipe;
-  /** `known`: from an earlier run or `runoff prepare`. `lent`: with the packages of the work tree, without set-up. */
+  /** `known`: from an earlier run or `runoff prepare`. `lent`: with the packages of the working tree, without set-up. */
   readonly how: 'detected' | 'tried' | 'known' | 'lent';
-  /** The copy of the work tree's packages; only if `how` is `lent`. */
+  /** The copy of the working tree's packages; only if `how` is `lent`. */
   readonly lent?: string;
-  /** What became of packages that are installed in the work tree; absent: there are none to consider. */
+  /** What became of packages that are installed in the working tree; absent: there are none to consider. */
   readonly packages?: LentView;
   /** The base after set-up. */
   readonly base: BaseCheckout;
@@ -61,7 +61,7 @@ type Attempt =
   | { readonly kind: 'failed'; readonly message: string; readonly failed: FailedTry };
 
 /**
- * Sets up, builds and tests the base commit in fresh areas: with the packages that the work tree has, else with the
+ * Sets up, builds and tests the base commit in fresh areas: with the packages that the working tree has, else with the
  * recipe that worked before, else as detected, else with alternatives, until the tests give results. If no recipe makes
  * them do so, that is a valid outcome too (docs/decisions/0064). A working recipe is stored. Faults with BASE_BROKEN,
  * described by the detected commands, if no recipe gets as far as the tests.
@@ -90,7 +90,7 @@ type LentTry =
   | Extract<LentView, { readonly kind: 'unused' }>;
 
 /**
- * Builds and tests the base of a local repository with packages of its work tree instead of set-up. Null if it has
+ * Builds and tests the base of a local repository with packages of its working tree instead of set-up. Null if it has
  * none, or if the settings name a set-up command.
  */
 async function tryLent(ports: RecipePorts, search: RecipeSearch): Promise<LentTry | null> {

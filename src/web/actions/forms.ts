@@ -8,7 +8,7 @@ import type { Right } from '../context.ts';
 import { type Html, moment, shownText } from '../layout.ts';
 
 /** What the forms of a run depend on. */
-export interface ActionsView {
+interface ActionsView {
   readonly view: RunView;
   readonly right: Exclude<Right, 'none'>;
   /** How many picks of the run are stored, also those that no longer count. */

@@ -138,7 +138,7 @@ function openGitHubPeople(ports: CallerPorts, mayAsk: (accepted: string | null) 
       if (!mayAsk(accepted.get(hash) ? hash : null))
         throw new ApiProblem(
           'too-many-requests',
-          'Too many questions about GitHub tokens came within a minute. Send the request again in a minute, or use a token of Runoff.',
+          'GitHub was asked about too many tokens within a minute. Send the request again in a minute, or use a token of Runoff.',
           { retryAfter: REFUSED_SECONDS },
         );
       return requireGitHub(ports).people.ofToken(text);

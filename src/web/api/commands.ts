@@ -33,7 +33,7 @@ interface RunPlace extends RepositoryName {
 }
 
 /** Requests that have the effects of comments: recorded, queued, authorised and audited as these are. */
-export interface CommandRequests {
+interface CommandRequests {
   start(
     c: Context,
     place: RepositoryName & { readonly issue: number },

@@ -23,7 +23,7 @@ export const PROBLEMS = {
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 export type ProblemName = keyof typeof PROBLEMS;
 
-export interface FieldProblem {
+interface FieldProblem {
   /** Where: `body.candidates`, `query.limit`, `header.idempotency-key`. */
   readonly field: string;
   /** A sentence that says what is expected. */

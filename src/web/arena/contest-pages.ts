@@ -10,7 +10,7 @@ export const contestAddress = (name: string, path = ''): string =>
 
 /** In place of a contest, which names no repository either. */
 export const WITHHELD =
-  'Its tasks are from a repository that you may not read on GitHub now, or that GitHub does not know, so its tasks and answers are not shown.';
+  'Its tasks and answers are not shown, because they are from a repository that you have no access to, or that is not on GitHub.';
 
 /** All contests of the data folder. */
 export const contestList = (contests: readonly ListedContest[]): Html =>

@@ -43,7 +43,7 @@ export interface ContestPages {
   change<T>(name: string, viewer: Viewer, work: (votes: OpenVotes) => Promise<T>): Promise<T>;
 }
 
-export interface OpenVotes {
+interface OpenVotes {
   readonly records: ContestRecords;
   readonly voting: Voting;
 }

@@ -13,7 +13,7 @@ const SPREAD_MS = 50;
 const MAX_SPREAD_MS = 15_000;
 
 /** One reader of the list of runs. */
-export interface ListReader {
+interface ListReader {
   readonly stream: OpenStream;
   /** Whether the person is still signed in. */
   readonly isThere: () => Promise<boolean>;

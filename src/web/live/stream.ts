@@ -9,7 +9,7 @@ export const STREAM_SILENCE_MS = 15_000;
 export const RECHECK_MS = 45_000;
 
 /** One event of a stream; `data` is one JSON text. */
-export interface StreamEvent {
+interface StreamEvent {
   readonly id?: string;
   readonly name: string;
   readonly data: string;

@@ -9,7 +9,7 @@ import type { SignIn } from './sign-in.ts';
 const ENTRANCE = '/open';
 
 /** How the person at this machine signs in: by an address that only their terminal shows. */
-export interface LocalSignIn extends SignIn {
+interface LocalSignIn extends SignIn {
   /** A path that signs in whoever opens it first, and leads to `to`. Each is good for one opening. */
   pathTo(to: string): string;
 }

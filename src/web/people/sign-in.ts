@@ -10,7 +10,7 @@ import { isSameText } from './csrf.ts';
 import { type CodeExchange, type GitHubUserFlow, personOfCode } from './github-user.ts';
 import { csrfOf, openSessions, SESSION_MS } from './sessions.ts';
 
-export interface SignInOptions {
+interface SignInOptions {
   readonly world: Pick<World, 'clock' | 'github' | 'log' | 'store'>;
   readonly settings: PagesSettings;
   readonly github: { readonly apiUrl: string; readonly gitUrl: string };

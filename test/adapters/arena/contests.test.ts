@@ -181,7 +181,7 @@ test.each([
   const refused = {
     code: 'CONTEST_INVALID',
     message: expect.stringMatching(
-      /^The contest names .*A contest may read its own folder and the work tree around it/,
+      /^The contest names .*A contest may read its own folder and the working tree around it/,
     ),
   };
   await expect(opened.text(file(at))).rejects.toMatchObject(refused);
@@ -191,7 +191,7 @@ test.each([
   await expect(opened.copy(folder(at), into)).rejects.toMatchObject(refused);
 });
 
-test('the work tree around a contest is its to read, and a folder that is reached through a link is the same', async () => {
+test('the working tree around a contest is its to read, and a folder that is reached through a link is the same', async () => {
   const at = await surroundings();
   await symlink(at.repository, join(dir, 'linked'));
   for (const path of [at.top, join(dir, 'linked', 'evals', 'first')]) {

@@ -43,7 +43,7 @@ describe('unusual repositories', () => {
     return git(clone, 'write-tree');
   }
 
-  test('can be bare, a linked work tree or a shallow clone', async () => {
+  test('can be bare, a linked working tree or a shallow clone', async () => {
     const origin = world.repository({ 'a.txt': 'one\n' });
     git(origin.path, 'commit', '-q', '--allow-empty', '-m', 'Second');
     const sha = git(origin.path, 'rev-parse', 'HEAD');

@@ -119,7 +119,7 @@ test('a file outside of a sparse checkout stays', async () => {
   expect(changes).toEqual(['modified in/a.txt']);
 });
 
-test('repositories in the work tree that are no submodules are neither taken nor counted', async () => {
+test('repositories in the working tree that are no submodules are neither taken nor counted', async () => {
   const { path } = world.repository({ 'a.txt': 'a\n' });
   for (const name of ['new', 'staged', 'empty']) {
     mkdirSync(join(path, name));

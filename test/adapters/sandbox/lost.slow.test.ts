@@ -127,7 +127,7 @@ describe('a sandbox that is killed from outside', () => {
     tried({
       id: 'cp-killed',
       part: 'Child processes are killed',
-      what: 'The `cp` inside a shell that copies the packages of a work tree.',
+      what: 'The `cp` inside a shell that copies the packages of a working tree.',
       held: 'The folder is copied again, and is not taken for one that cannot be copied.',
     });
     const folder = await mkdtemp(join(tmpdir(), 'runoff-cp-killed-'));

@@ -30,7 +30,7 @@ test('what is not named is counted, new files apart', () => {
 
 test('deletions alone are told, and names cannot write to the terminal', () => {
   expect(includedText(many(2, 'gone', 'deleted'))).toBe(
-    'The coders start from your work tree (2 deleted files are left out).\n',
+    'The coders start from your working tree (2 deleted files are left out).\n',
   );
   expect(includedText([{ path: '\u001b[2Jx', change: 'added' }])).not.toContain('\u001b');
 });

@@ -53,12 +53,12 @@ describe('when a person must pick', () => {
     expect(top(view)).toContain('| **ranked first by evidence** |');
   });
 
-  test('if one candidate is left, people decide whether they want it, and choose nothing', () => {
+  test('if only one candidate passed, people decide whether they want it, and choose nothing', () => {
     const ranking = judged().ranking.map((one) => ({ ...one, survivor: one.alias === 'B' }));
     const single = { ...TOSS_UP, among: ['B'] } as const;
     const body = top(waiting({ ranking, decision: single }));
     expect(body).toContain(
-      '### One candidate is left, **B**: open a pull request for it?\n\n**B** passes all 412 existing tests and both new ones;',
+      '### Only **B** passed: open a pull request for it?\n\n**B** passes all 412 existing tests and both new ones;',
     );
     expect(body).toContain(
       '**Should B become the draft pull request?**\n\n- [ ] **B**: +13 −3 in 2 files\n- [ ] None',
@@ -68,10 +68,10 @@ describe('when a person must pick', () => {
       'Your settings leave the decision to you.',
     );
     const here = choiceText(local({ ranking, decision: single }));
-    expect(here.title).toBe('One candidate is left, **B**: do you want it?');
+    expect(here.title).toBe('Only **B** passed: do you want it?');
     const status = statusComment(waiting({ ranking, decision: single })).body;
-    expect(status).toContain('### Runoff: please decide on the candidate that is left · ');
-    expect(status).toContain('One candidate is left, **B**: open a pull request for it?');
+    expect(status).toContain('### Runoff: please decide on the only candidate that passed · ');
+    expect(status).toContain('Only **B** passed: open a pull request for it?');
     expect(top(waiting({ decision: single }))).toContain(
       '### Is **B** good enough for a pull request?\n\n**B** passes',
     );

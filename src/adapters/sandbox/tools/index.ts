@@ -18,7 +18,7 @@ import { isReachable, lendTool, markUsed, pruneTools, SHELF } from './lend.ts';
 import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
 
 export { credentialIn } from './credentials.ts';
-export { findHostTool, type HostTool } from './host.ts';
+export { findHostTool } from './host.ts';
 export type { InstallPackage } from './packages.ts';
 
 export interface ToolchainsOptions {

@@ -18,7 +18,7 @@ import { type Lender, SHELF } from './lend.ts';
 export type InstallPackage = (folder: string, spec: string, signal?: AbortSignal) => Promise<void>;
 
 /** A tool from the registry, in a folder of its own. */
-export interface PackagedTool {
+interface PackagedTool {
   readonly version: string;
   readonly tools: Tools;
 }

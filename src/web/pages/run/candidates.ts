@@ -117,7 +117,7 @@ const stepsAddress = (view: RunView, alias: string): string =>
   runAddress(view.id, `/steps/${encodeURIComponent(alias)}`);
 
 /** Links to its diff, if there is one, and to what its coder does. */
-export const candidateLink = (view: RunView, alias: string): Html =>
+const candidateLink = (view: RunView, alias: string): Html =>
   html`${diffLink(view, alias)} <a class="step-link" href="${stepsAddress(view, alias)}">steps<span class="hidden"> of candidate ${alias}</span></a>`;
 
 function diffLink(view: RunView, alias: string): Html {
