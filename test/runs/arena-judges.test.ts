@@ -10,6 +10,7 @@ import {
   textTask,
   UNSOLVED,
 } from '../core/arena/contest-records.ts';
+import { rememberedIn } from '../world/remember.ts';
 import { always, DOWN, type JudgeAnswer, openJudging, prefers } from './judging-world.ts';
 
 const DIFF = (line: string) =>
@@ -116,11 +117,7 @@ describe('judges of a contest', () => {
 
   test('that are down are asked again the next time; unusable answers are stored and not counted', async () => {
     const on = field();
-    const kept = new Map<string, unknown>();
-    const remember = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-      if (!kept.has(key)) kept.set(key, await work());
-      return kept.get(key) as T;
-    };
+    const remember = rememberedIn(new Map());
     const down = await judging(on, { 'x-ai/grok-5': DOWN }, { remember }).run();
     expect(down).toMatchObject({ stored: 0, missing: 10, why: 'HTTP 529' });
     expect(on.votes).toEqual([]);

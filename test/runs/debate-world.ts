@@ -8,6 +8,7 @@ import {
 import { Fault, type Usage } from '../../src/core/model/index.ts';
 import type { Answer, ModelQuestion } from '../../src/ports/index.ts';
 import { type DebatePanel, type DebatePlan, holdDebate } from '../../src/runs/brief/index.ts';
+import { rememberedIn } from '../world/remember.ts';
 import { openLeases } from '../world/stand-ins.ts';
 
 /** One call of a debate, as a scripted model sees it. */
@@ -162,11 +163,6 @@ function tableOf(say: Say, asked: Asked[], { price = 0.01, kept = new Map() }: R
           : { kind: 'answer', value: value as T };
       },
     },
-    async remember<T>(key: string, work: () => Promise<T>): Promise<T> {
-      if (kept.has(key)) return kept.get(key) as T;
-      const value = await work();
-      kept.set(key, structuredClone(value));
-      return value;
-    },
+    remember: rememberedIn(kept),
   };
 }

@@ -14,10 +14,10 @@ import { runTests } from '../../src/runs/examine/run-tests.ts';
 import { json, openRig, type Provider, type Rig, startProvider } from '../adapters/gateway/rig.ts';
 import { type Files, type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { openWorkbench, type Workbench } from '../adapters/sandbox/workbench.ts';
-
-/** The Node of the toolchain, which is the same on every machine. */
+import { rememberedIn } from '../world/remember.ts';
 import { silent } from '../world/silent-log.ts';
 
+/** The Node of the toolchain, which is the same on every machine. */
 export const NODE_TEST = '/opt/toolchain/bin/node --test';
 
 /** A repository of one small function, with what is asked for in `TASK`. */
@@ -133,7 +133,6 @@ export async function openSharedFixture(): Promise<SharedFixture> {
 }
 
 function deskOn(rig: Rig): TestWriter {
-  const kept = new Map<string, string>();
   return {
     gateway: rig.gateway,
     model: openModel(),
@@ -147,12 +146,7 @@ function deskOn(rig: Rig): TestWriter {
       settings: Settings.parse({ budget: { run: 2 } }),
     },
     brief: BRIEF,
-    // As the engine keeps it: JSON.
-    async remember<T>(key: string, work: () => Promise<T>): Promise<T> {
-      const known = kept.get(key) ?? JSON.stringify(await work());
-      kept.set(key, known);
-      return JSON.parse(known) as T;
-    },
+    remember: rememberedIn(new Map()),
     signal: new AbortController().signal,
   };
 }

@@ -3,6 +3,7 @@ import { judgeModels, MAX_CALLS } from '../../src/core/judging/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { JUDGE_ANSWER_MS } from '../../src/runs/judge/judge-model.ts';
 import { AUTHORS, adding, candidate, NOTHING_RAN } from '../core/judging/sample.ts';
+import { rememberedIn } from '../world/remember.ts';
 import {
   always,
   cite,
@@ -266,10 +267,7 @@ describe('the budget of judges', () => {
 
   test('is not spent again on paid answers after a crash', async () => {
     const kept = new Map<string, unknown>();
-    const remember = async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-      if (!kept.has(key)) kept.set(key, JSON.parse(JSON.stringify(await work())));
-      return kept.get(key) as T;
-    };
+    const remember = rememberedIn(kept);
     const before = await openJudging(JUDGES, { remember }).judge(poolOf(RIGHT, WRONG, OTHER));
     expect([...kept.keys()].filter((key) => !key.startsWith('nonce:'))).toHaveLength(18);
     const resumed = openJudging(JUDGES, { remember });

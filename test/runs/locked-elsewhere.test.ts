@@ -100,7 +100,7 @@ test('a candidate on which nothing shows that the lock started is compared witho
       {
         gate: 'steady',
         passed: true,
-        because: expect.stringContaining('so those of a run without it count'),
+        because: expect.stringContaining('so the results without the lock count'),
         unlocked: 'differs',
       },
     ]);

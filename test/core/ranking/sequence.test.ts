@@ -71,7 +71,7 @@ describe('one sound candidate is enough', () => {
     const one = candidate('A', { family: 'claude', independentTests: independentTests(2, 0) });
     const both = [{ passedBy: ['A'] }, { passedBy: ['A'] }];
     expect(step([one], { written: wrote(both) }).kind).toBe('stop');
-    expect(step([{ ...one, family: 'gpt' }], { written: wrote(both) })).toEqual({
+    expect(step([{ ...one, family: 'gpt' }], { written: wrote(both) })).toMatchObject({
       kind: 'next',
       because: 'A is the only sound candidate, and only tests by its own model family show that it is right.',
     });
@@ -81,7 +81,7 @@ describe('one sound candidate is enough', () => {
 
   test('but not if a written test fails on it that another candidate may pass', () => {
     const suspect = wrote([{ status: 'suspect', failedBy: ['A'] }]);
-    expect(step([red], { written: suspect })).toEqual({
+    expect(step([red], { written: suspect })).toMatchObject({
       kind: 'next',
       because: 'A is the only sound candidate, and fails a written test that another one may pass.',
     });
@@ -104,12 +104,12 @@ describe('one sound candidate is enough', () => {
 
 describe('another contestant starts', () => {
   test('while nobody passes, or nothing decides', () => {
-    expect(step([candidate('A', { lost: 'builds' })])).toEqual({
+    expect(step([candidate('A', { lost: 'builds' })])).toMatchObject({
       kind: 'next',
       because: 'So far, every candidate fails a gate or breaks a test.',
     });
     expect(step([candidate('A', { breaks: ['x'] })]).kind).toBe('next');
-    expect(step([candidate('A'), candidate('B')])).toEqual({
+    expect(step([candidate('A'), candidate('B')])).toMatchObject({
       kind: 'next',
       because: 'The evidence does not decide so far.',
     });
