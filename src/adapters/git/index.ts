@@ -55,8 +55,7 @@ interface WorkspacesOptions {
  * rejects with a `Fault` (DISK_FULL whenever space ran out), or with AbortError if a signal asked for it.
  */
 export function openWorkspaces(options: WorkspacesOptions): Workspaces {
-  const { sandbox, owner, log } = options;
-  const limits = { ...COLLECT_LIMITS, ...options.limits };
+  const { sandbox, owner, log, limits } = withLimits(options);
   const layout = layoutOf(options.dataDir);
   const git = openGit(layout.settingsFile);
   const locks = openLocks(layout.locks);
@@ -85,9 +84,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     try {
       const admitted = await store.admit(base.repositoryKey, gathered, known, { areaId: area.id, scratch });
       if (admitted.kind !== 'refused') return admitted;
-      const cause = admitted.fault && (await diagnose(admitted.fault));
-      if (cause !== admitted.fault) throw cause;
-      return loggedRefusal(log, area.id, { kind: 'refused', why: admitted.why }, cause?.message);
+      const { why, fault } = admitted;
+      const cause = fault && (await diagnose(fault));
+      if (cause !== fault) throw cause;
+      return loggedRefusal(log, area.id, { kind: 'refused', why }, fault?.message);
     } finally {
       await removeTree(scratch);
     }
@@ -119,6 +119,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     prune: prepared(openPruning({ git, layout, locks, areas, log }).prune),
   };
 }
+
+const withLimits = (options: WorkspacesOptions) => ({
+  ...options,
+  limits: { ...COLLECT_LIMITS, ...options.limits },
+});
 
 async function emptyFolder(path: string): Promise<string> {
   await removeTree(path);
