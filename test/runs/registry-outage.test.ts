@@ -88,7 +88,9 @@ test('packages that are named by ssh or git are fetched by https, from hosts tha
   const setup = `${urls.map((url) => `git ls-remote ${url}`).join('; ')}; exit 1`;
   await expect(prepared(setup, undefined, files)).rejects.toMatchObject({
     code: 'BASE_BROKEN',
-    message: expect.stringContaining('It may not reach scp.test, ssh.test, git.test.'),
+    message: expect.stringContaining(
+      'It may not reach scp.test, ssh.test, git.test. A dependency comes from sources there, not from a package registry: `me/a`, `me/b`, `me/c`. To allow that, add',
+    ),
   });
 });
 

@@ -24,11 +24,15 @@ export interface ClientQuestion {
   readonly newFolder: () => string;
 }
 
-/** Standard output of a client, run in an empty folder so that a repository's settings do not affect it. */
-export const run = (
-  { env, newFolder }: ClientQuestion,
-  ...argv: readonly [string, ...string[]]
-): Promise<string> => inEmptyFolder(newFolder, (cwd) => runIn(cwd, argv, env));
+/**
+ * Clients also read settings of the folders above the one in which they start, and the data folder may be part of a
+ * repository. Only the operator can write to this one, and it is above every other.
+ */
+const OUTSIDE_REPOSITORIES = '/';
+
+/** Standard output of a client, run where no repository's settings affect it. */
+export const run = ({ env }: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
+  runIn(OUTSIDE_REPOSITORIES, argv, env);
 
 /** Rejects with PROGRAM_KILLED if the client was killed each time or does not respond. */
 async function runIn(
@@ -45,10 +49,18 @@ async function runIn(
   return end.stdout;
 }
 
-async function inEmptyFolder<T>(newFolder: () => string, work: (folder: string) => Promise<T>): Promise<T> {
+async function inNewFolder<T>(
+  newFolder: () => string,
+  files: Readonly<Record<string, string>>,
+  work: (folder: string) => Promise<T>,
+): Promise<T> {
   const folder = newFolder();
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
     return await work(folder);
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -58,12 +70,20 @@ async function inEmptyFolder<T>(newFolder: () => string, work: (folder: string) 
 /** The operator's exceptions would lead past the proxy that watches. */
 const THROUGH_PROXY = { NO_PROXY: '', no_proxy: '' };
 
-/** `host:port` names that a client requests from a proxy that refuses everything and that `proxyEnv` configures. */
+/** A project that makes a client ask its registries for something. */
+interface WatchedProject {
+  readonly files: Readonly<Record<string, string>>;
+  readonly argv: (folder: string) => readonly [string, ...string[]];
+  /** The client starts in the folder of the project, because it takes the project from there. */
+  readonly inside?: true;
+  /** Variables that name the proxy. */
+  readonly proxyEnv: (proxy: string) => ClientEnvironment;
+}
+
+/** `host:port` names that a client requests from a proxy that refuses everything. */
 export async function watched(
   { env, newFolder }: ClientQuestion,
-  files: Readonly<Record<string, string>>,
-  argv: readonly [string, ...string[]],
-  proxyEnv: (proxy: string) => ClientEnvironment,
+  { files, argv, inside, proxyEnv }: WatchedProject,
 ): Promise<readonly string[]> {
   const asked = new Set<string>();
   const server = createServer((_request, response) => response.writeHead(403).end());
@@ -75,12 +95,9 @@ export async function watched(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const proxy = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    await inEmptyFolder(newFolder, async (folder) => {
-      for (const [path, text] of Object.entries(files)) {
-        await mkdir(dirname(join(folder, path)), { recursive: true });
-        await writeFile(join(folder, path), text);
-      }
-      await runIn(folder, argv, { ...env, ...THROUGH_PROXY, ...proxyEnv(proxy) }).catch((thrown: unknown) => {
+    await inNewFolder(newFolder, files, async (folder) => {
+      const proxied = { ...env, ...THROUGH_PROXY, ...proxyEnv(proxy) };
+      await runIn(inside ? folder : OUTSIDE_REPOSITORIES, argv(folder), proxied).catch((thrown: unknown) => {
         // A failure is expected, because nothing was reachable; a client that timed out may have made requests.
         if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
       });

@@ -22,6 +22,7 @@ import {
   withoutLogin,
 } from './answers.ts';
 import { ANSWER_MS, type ClientQuestion, run, watched } from './asking.ts';
+import { askMaven } from './maven.ts';
 import { askUv } from './uv.ts';
 
 export interface Client {
@@ -147,28 +148,26 @@ async function askGo(question: ClientQuestion): Promise<ClientAnswer> {
   });
 }
 
+/** A workspace of its own, so that Cargo looks for none in the folders above. */
 const CARGO_PROJECT = {
-  'Cargo.toml': '[package]\nname = "x"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nserde = "1"\n',
+  'Cargo.toml':
+    '[package]\nname = "x"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\nserde = "1"\n[workspace]\n',
   'src/lib.rs': '',
 };
 const CargoIndex = z.object({ dl: z.string() });
 
 /** Cargo has no command that prints its index, so its requests are observed. The index names the packages' host. */
 async function askCargo(question: ClientQuestion): Promise<ClientAnswer> {
-  const [index] = await watched(question, CARGO_PROJECT, ['cargo', 'fetch'], (proxy) => ({
-    CARGO_HTTP_PROXY: proxy,
-    CARGO_NET_RETRY: '0',
-  }));
+  const [index] = await watched(question, {
+    files: CARGO_PROJECT,
+    argv: (folder) => ['cargo', 'fetch', '--manifest-path', join(folder, 'Cargo.toml')],
+    proxyEnv: (proxy) => ({ CARGO_HTTP_PROXY: proxy, CARGO_NET_RETRY: '0' }),
+  });
   if (index === undefined) return accessTo([]);
   const answer = await fetch(`https://${index}/config.json`, { signal: AbortSignal.timeout(ANSWER_MS) });
   const { dl } = CargoIndex.parse(await answer.json());
   return accessTo([`https://${index}`, dl]);
 }
-
-const MAVEN_PROJECT = {
-  'pom.xml':
-    '<project><modelVersion>4.0.0</modelVersion><groupId>x</groupId><artifactId>x</artifactId><version>1</version></project>',
-};
 
 /**
  * The sources that gem is set to, and the hosts behind them: bundler reads the index of some sources from another host,
@@ -180,12 +179,13 @@ async function askGem(question: ClientQuestion): Promise<ClientAnswer> {
   const asked = await Promise.all(
     sources.map((url) => {
       const Gemfile = `source '${withoutLogin(url)}'\ngem 'rake'\n`;
-      return watched(question, { Gemfile }, ['bundle', 'lock'], (proxy) => ({
-        // It looks at this variable for both schemes.
-        http_proxy: proxy,
-        https_proxy: proxy,
-        ...OWN_GEMFILE,
-      })).catch(withoutBundler);
+      return watched(question, {
+        files: { Gemfile },
+        argv: () => ['bundle', 'lock'],
+        inside: true,
+        // It looks at the first variable for both schemes.
+        proxyEnv: (proxy) => ({ http_proxy: proxy, https_proxy: proxy, ...OWN_GEMFILE }),
+      }).catch(withoutBundler);
     }),
   );
   return accessTo([...sources, ...asked.flat().map((host) => `https://${host}`)]);
@@ -209,26 +209,6 @@ const OWN_GEMFILE = {
 function withoutBundler(thrown: unknown): readonly string[] {
   if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return [];
   throw thrown;
-}
-
-async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
-  const hosts = await watched(
-    question,
-    MAVEN_PROJECT,
-    ['mvn', '-q', '-B', '-Dmaven.repo.local=repository', 'validate', 'dependency:resolve'],
-    (proxy) => {
-      const { hostname, port } = new URL(proxy);
-      return {
-        MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}`,
-        // These may name the project of a repository, whose extensions would run, or options of its own.
-        MAVEN_ARGS: '',
-        MAVEN_BASEDIR: '',
-        MAVEN_CONFIG: '',
-        MAVEN_DEBUG_OPTS: '',
-      };
-    },
-  );
-  return accessTo(hosts.map((host) => `https://${host}`));
 }
 
 const ComposerRepositories = z.record(z.string(), z.unknown());

@@ -115,6 +115,7 @@ const UNREAD: Readonly<Record<string, string>> = Object.assign(Object.create(nul
   cypress: 'cypress',
   playwright: 'playwright',
   testem: 'testem',
+  'qunit-cli': 'qunit-cli',
 });
 
 const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [

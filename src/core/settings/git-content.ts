@@ -126,3 +126,25 @@ export function gitEnvironment(texts: readonly string[]): Readonly<Record<string
     CARGO_NET_GIT_FETCH_WITH_CLI: 'true',
   };
 }
+
+/** What stands in the output of a command that fetches from a source repository. */
+const FETCHES_SOURCES = /\bgit [a-z-]|\b(?:ssh|git):\/\/|\.git(?![\w.])|\/(?:legacy\.)?tar(?:\.gz|ball)\b/;
+
+/**
+ * That set-up needs packages from source repositories on these hosts, as a sentence with at most three of them; null if
+ * its output names none.
+ */
+export function sourceRepositoriesNote(output: string, hosts: readonly string[]): string | null {
+  const found = output
+    .split('\n')
+    .filter((line) => line.length < 2000 && FETCHES_SOURCES.test(line))
+    .flatMap((line) => [
+      ...line.matchAll(
+        /\b(?:ssh|https|git):\/\/(?:git@)?([\w.-]+)\/([\w.-]{1,100}\/[\w.-]{1,100}?)(?:\.git)?(?=[\s'"`)/#?@]|$)/g,
+      ),
+    ])
+    .flatMap(([, host = '', name = '']) => (hosts.includes(host) ? [name] : []));
+  const names = [...new Set(found)].slice(0, 3).map((name) => `\`${name}\``);
+  if (names.length === 0) return null;
+  return `A dependency comes from sources there, not from a package registry: ${names.join(', ')}.`;
+}

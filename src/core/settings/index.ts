@@ -29,6 +29,7 @@ export {
   gitDependencyFiles,
   gitEnvironment,
   lfsPaths,
+  sourceRepositoriesNote,
 } from './git-content.ts';
 export { shellQuoted } from './last-resorts.ts';
 export {
@@ -55,10 +56,14 @@ export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } 
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export {
   type FoundService,
-  missingServices,
-  missingServicesNote,
+  MYSQL_PATH,
   SERVICE_NOT_STARTED,
   SERVICE_REFUSED,
+  type ServiceName,
+} from './service-scripts.ts';
+export {
+  missingServices,
+  missingServicesNote,
   type ServicePlan,
   serviceNotes,
   servicePlan,

@@ -56,6 +56,7 @@ const PythonManifest = z.object({
       'dev-dependencies': Names,
     }),
     pdm: tomlTable({ 'dev-dependencies': Lists }),
+    flit: tomlTable({ metadata: tomlTable({ 'requires-extra': Names }) }),
     hatch: tomlTable({ envs: z.record(z.string(), HatchEnvironment).catch({}) }),
     setuptools: tomlTable({ dynamic: tomlTable({ 'optional-dependencies': Names }) }),
     uv: tomlTable({
@@ -76,7 +77,7 @@ export function pythonProject(
   read: Readonly<Record<string, string>>,
 ): PythonProject {
   const manifest = PythonManifest.parse(readPlainToml(read['pyproject.toml'] ?? ''));
-  const { poetry, pdm, hatch, setuptools, uv } = manifest.tool;
+  const { poetry, pdm, flit, hatch, setuptools, uv } = manifest.tool;
   const groups = Object.keys(manifest['dependency-groups']).filter(isForTests);
   const environments = Object.entries(hatch.envs).flatMap(([name, environment]) =>
     HATCH_ENVIRONMENTS.test(name) ? [environment] : [],
@@ -85,6 +86,7 @@ export function pythonProject(
   const extras = [
     ...Object.keys(Project.parse(manifest.project ?? {})['optional-dependencies']),
     ...Object.keys(poetry.extras),
+    ...Object.keys(flit.metadata['requires-extra']),
     ...Object.keys(setuptools.dynamic['optional-dependencies']),
     ...(legacy?.keys() ?? []),
   ];

@@ -1,16 +1,14 @@
 import type { CiJob, CiService } from './ci-workflow.ts';
 import { shellQuoted } from './last-resorts.ts';
-
-/** Services that can run next to the tests inside the sandbox. */
-const SERVICES = ['postgres', 'redis'] as const;
-type ServiceName = (typeof SERVICES)[number];
-
-/** A service that the sandbox has installed. */
-export interface FoundService {
-  readonly name: ServiceName;
-  /** As the program reports it, `18.4`. */
-  readonly version: string;
-}
+import {
+  type FoundService,
+  plainName,
+  SERVICE_NOT_STARTED,
+  SERVICE_REFUSED,
+  SERVICES,
+  type ServiceName,
+  startLines,
+} from './service-scripts.ts';
 
 /** Commands to run before a test command, and its environment. */
 export interface ServicePlan {
@@ -34,9 +32,9 @@ export interface ServicePlan {
 const IMAGES: Readonly<Record<ServiceName, RegExp>> = {
   postgres: /^(?:[\w.-]+\/)*postgres(?:ql)?(?::|@|$)/,
   redis: /^(?:[\w.-]+\/)*(?:redis|valkey)(?::|@|$)/,
+  mysql: /^(?:[\w.-]+\/)*(?:mysql|mysql-server|mariadb)(?::|@|$)/,
 };
-const LABELS: Readonly<Record<ServiceName, string>> = { postgres: 'Postgres', redis: 'Redis' };
-const PORTS: Readonly<Record<ServiceName, string>> = { postgres: '5432', redis: '6379' };
+const PORTS: Readonly<Record<ServiceName, string>> = { postgres: '5432', redis: '6379', mysql: '3306' };
 
 const serviceName = ({ image }: CiService): ServiceName | null =>
   SERVICES.find((name) => IMAGES[name].test(image)) ?? null;
@@ -105,7 +103,7 @@ function planOf(job: CiJob, started: readonly StartedService[]): ServicePlan | n
     ),
     notes: started.map(
       ({ container, service }) =>
-        `The tests ran with ${LABELS[service.name]} ${service.version}; CI asks for ${container.image}.`,
+        `The tests ran with ${service.product} ${service.version}; CI asks for ${container.image}.`,
     ),
   };
 }
@@ -116,21 +114,13 @@ const portOf = ({ ports }: CiService, usual: string): string =>
     ports.find((port) => port === usual || port.endsWith(`:${usual}`))?.split(':')[0] ?? '',
   )?.[0] ?? usual;
 
-/** Maximum seconds for a service to respond. Default: a first start takes two to four. */
-const START_SECONDS = 60;
-
-/** Exit code of `ServicePlan.script` if a service did not start: EX_TEMPFAIL of sysexits.h. */
-export const SERVICE_NOT_STARTED = 75;
-/** The same if it ended by itself, so that it will not start later either: EX_CONFIG of sysexits.h. */
-export const SERVICE_REFUSED = 78;
-
-/** Words with which Postgres and Redis say that the machine failed them, or that a process of theirs was killed. */
+/** Words with which the services say that the machine failed them, or that a process of theirs was killed. */
 const MACHINE_WORDS =
   '[Kk]illed|signal [0-9]|[Oo]ut of memory|Cannot allocate memory|[Cc]annot fork|ould not fork|temporarily unavailable|No space left|quota exceeded|Too many open files|Input/output error';
 
 /** Starts the sentence about a service that ended by itself. */
 const refusedSentence = ({ name, service }: StartedService): string =>
-  `${LABELS[service.name]} (${name}) does not start for the tests`;
+  `${service.product} (${name}) does not start for the tests`;
 
 /**
  * A shell of its own, because `set -e` is ignored on the left of `||`: a killed initdb would go unnoticed. A service that
@@ -138,45 +128,16 @@ const refusedSentence = ({ name, service }: StartedService): string =>
  * its own, such as about a name or a port, has refused. Where a tool that tells these apart fails, it has not started.
  */
 function inBackground(one: StartedService, lines: readonly string[]): string {
-  const { name } = one.service;
+  const { name, product } = one.service;
   const start = `f=$(mktemp -d /tmp/${name}-XXXXXX); ${lines.join('; ')}`;
   const isOwnEnd = `[ $c -lt 125 ] && [ $c != ${SERVICE_NOT_STARTED} ] && { grep -qE '${MACHINE_WORDS}' "$l"; [ $? = 1 ]; }`;
   const refused = `printf '%s: %s\\n' '${refusedSentence(one)}' "$(tail -n 1 "$l" | cut -c 1-300)" >&2; exit ${SERVICE_REFUSED}`;
-  const notStarted = `echo "${LABELS[name]} could not be started for the tests." >&2; exit ${SERVICE_NOT_STARTED}`;
-  return `l=$(mktemp /tmp/${name}-log-XXXXXX); sh -ec ${shellQuoted(start)} >"$l" 2>&1 || { c=$?; if ${isOwnEnd}; then ${refused}; fi; ${notStarted}; }; `;
+  const notStarted = `echo "${product} could not be started for the tests." >&2; exit ${SERVICE_NOT_STARTED}`;
+  return `l=$(mktemp /tmp/${name}-log-XXXXXX); sh -ec ${shellQuoted(start)} sh "$l" >"$l" 2>&1 || { c=$?; if ${isOwnEnd}; then ${refused}; fi; ${notStarted}; }; `;
 }
-
-/** Waits for the last background process to be ready. If it ends before, so does the shell, with its exit code. */
-const untilReady = (check: string): string =>
-  `p=$!; for i in $(seq ${START_SECONDS * 10}); do if ${check}; then exit 0; fi; if ! kill -0 $p 2>/dev/null; then wait $p && exit 1 || exit $?; fi; sleep 0.1; done; exit ${SERVICE_NOT_STARTED}`;
-
-/** The name of a user or a database, which needs no quotes in a shell or in SQL's double ones. */
-const plainName = (name: string | undefined, other: string): string =>
-  name !== undefined && /^[A-Za-z_][\w-]{0,60}$/.test(name) ? name : other;
 
 const startScript = (one: StartedService): string =>
-  inBackground(one, one.service.name === 'postgres' ? postgresLines(one) : redisLines(one));
-
-/** Accepts every connection with any password: the sandbox has no other users. */
-function postgresLines({ container: { env }, port }: StartedService): readonly string[] {
-  const user = plainName(env.POSTGRES_USER, 'postgres');
-  const database = plainName(env.POSTGRES_DB, user);
-  const create = `echo 'CREATE DATABASE "${database}";' | postgres --single -D "$f/data" postgres`;
-  const lasting = '-c fsync=off -c synchronous_commit=off -c full_page_writes=off';
-  // Its log is kept in memory, so it holds what concerns the server, and no errors of statements.
-  const quiet = '-c log_min_messages=log';
-  return [
-    `initdb -D "$f/data" -U ${user} -A trust -E UTF8 --locale=C --no-sync`,
-    ...(database === 'postgres' ? [] : [create]),
-    `postgres -D "$f/data" -h 127.0.0.1,::1 -p ${port} -k "$f" ${lasting} ${quiet} </dev/null & true`,
-    untilReady('grep -q "^ready" "$f/data/postmaster.pid" 2>/dev/null'),
-  ];
-}
-
-const redisLines = ({ port }: StartedService): readonly string[] => [
-  `redis-server --bind 127.0.0.1 --port ${port} --save "" --appendonly no --dir "$f" --loglevel warning </dev/null & true`,
-  untilReady(`redis-cli -p ${port} ping >/dev/null 2>&1`),
-];
+  inBackground(one, startLines(one.service, { env: one.container.env, port: one.port }));
 
 /** Variables unrelated to a service, and variables that the sandbox or a report needs unchanged. */
 const NOT_PASSED_ON =

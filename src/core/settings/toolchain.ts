@@ -1,7 +1,8 @@
 import { ciJob, workflowFiles } from './ci-workflow.ts';
 import { goFileWithoutModules } from './compiled-ecosystems.ts';
 import { broughtBySetup } from './python-setup.ts';
-import { type FoundService, wantedServices } from './services.ts';
+import type { ServiceName } from './service-scripts.ts';
+import { wantedServices } from './services.ts';
 import { TRAVIS_FILE, travisVersions } from './travis.ts';
 import { LANGUAGES, type RuntimeLanguage, type WantedVersion } from './versions.ts';
 import { manifestOf, type NodeManifest, type Texts, versionOf } from './wanted-versions.ts';
@@ -25,7 +26,7 @@ export interface WantedTools {
   /** Those of the programs that set-up installs from the package index if they are missing. */
   readonly broughtBySetup: readonly string[];
   /** Services that the CI job of the tests starts, and that can run inside the sandbox. */
-  readonly services: readonly FoundService['name'][];
+  readonly services: readonly ServiceName[];
   /** Package manager of the Node packages; null for Node's bundled npm. */
   readonly manager: WantedManager | null;
 }

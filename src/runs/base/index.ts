@@ -13,6 +13,7 @@ import {
   lfsPaths,
   type SubmoduleAccess,
   shownSetup,
+  sourceRepositoriesNote,
   toolchainFiles,
   wantedTools,
 } from '../../core/settings/index.ts';
@@ -140,7 +141,7 @@ export async function setUpBase(
     stopped: installed.stopped,
     lines: failureLines(output),
     told: missing,
-    remedy: refusedText(refusedHosts),
+    remedy: refusedText(refusedHosts, output),
   });
   const message = [...missing, failure].join(' ');
   return {
@@ -173,11 +174,12 @@ function outputText(tail: string): string {
 }
 
 /** Settings that would allow the hosts that a set-up command was denied; null if there are none. */
-function refusedText(hosts: readonly string[]): string | null {
+function refusedText(hosts: readonly string[], output: string): string | null {
   if (hosts.length === 0) return null;
   const names = hosts.slice(0, 5).map((host) => host.replace(/:443$/, ''));
   const list = names.join(', ');
-  return `It may not reach ${list}. To allow that, add \`network: { allow: [${list}] }\` to .github/auto-dev.yml, and NETWORK_ALLOW=registries,${names.join(',')} to Runoff's own settings.`;
+  const sources = sourceRepositoriesNote(output, names);
+  return `It may not reach ${list}.${sources === null ? '' : ` ${sources}`} To allow that, add \`network: { allow: [${list}] }\` to .github/auto-dev.yml, and NETWORK_ALLOW=registries,${names.join(',')} to Runoff's own settings.`;
 }
 
 type Ports = Pick<World, 'workspaces'>;

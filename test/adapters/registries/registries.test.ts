@@ -279,6 +279,38 @@ describe('the registries for a set-up command', () => {
     expect(log.lines.map(({ message }) => message)).toEqual(['cargo did not say which registry it uses.']);
   });
 
+  test('are asked for outside of every repository, whose settings clients would find above the folder', async () => {
+    const name = `places-${randomUUID()}`;
+    const seen = join(folder, name, 'seen');
+    await mkdir(join(folder, name));
+    for (const client of ['npm', 'python3', 'go', 'cargo', 'mvn', 'composer', 'dotnet'])
+      await writeFile(
+        join(folder, name, client),
+        `#!/bin/sh\necho "$(basename $0) $PWD" >> ${seen}\nexit 1\n`,
+        { mode: 0o755 },
+      );
+    await open({}, name).registries.of('make');
+    const places = (await readFile(seen, 'utf8')).trim().split('\n');
+    expect(new Set(places)).toEqual(
+      new Set(['npm', 'python3', 'go', 'cargo', 'mvn', 'composer', 'dotnet'].map((one) => `${one} /`)),
+    );
+  });
+
+  test.skipIf(!existsSync('/usr/bin/mvn'))(
+    'are found by the Maven of this machine below a repository that would stop it',
+    async () => {
+      const repository = join(folder, `repository-${randomUUID()}`);
+      await mkdir(join(repository, '.mvn'), { recursive: true });
+      await writeFile(join(repository, '.mvn/jvm.config'), '--no-such-option\n');
+      const registries = openRegistries({
+        log: memoryLog(),
+        newFolder: () => join(repository, 'data', randomUUID()),
+      });
+      expect((await registries.of('mvn test')).hosts).not.toEqual([]);
+    },
+    90_000,
+  );
+
   test('are for bundler the sources of gem, and the hosts that bundler asks for their index', async () => {
     const { log, registries } = open();
     expect((await registries.of('bundle install')).hosts).toEqual([

@@ -1,5 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { absentContent, gitEnvironment, lfsPaths } from '../../../src/core/settings/index.ts';
+import {
+  absentContent,
+  gitEnvironment,
+  lfsPaths,
+  sourceRepositoriesNote,
+} from '../../../src/core/settings/index.ts';
 
 describe('what stands in a commit only as a reference', () => {
   const POINTER = `version https://git-lfs.github.com/spec/v1\noid sha256:${'a'.repeat(64)}\nsize 12\n`;
@@ -48,5 +53,28 @@ test('git fetches by https what is named by ssh, and nothing that is no host', (
     GIT_CONFIG_VALUE_1: 'git://',
     GIT_CONFIG_KEY_2: 'url.https://git.test/.insteadOf',
     GIT_CONFIG_VALUE_2: 'git@git.test:',
+  });
+});
+
+describe('the source repositories that set-up needs', () => {
+  test.each([
+    ['npm', 'npm error command git --no-replace-objects ls-remote ssh://git@git.test/x/a.git', '`x/a`'],
+    ['npm, as an archive', 'npm error 403 GET https://git.test/x/a/tar.gz/0123abc', '`x/a`'],
+    ['pip', 'Running command git clone --quiet https://git.test/x/a /tmp/build', '`x/a`'],
+    ['Cargo', 'Unable to update https://git.test/x/a.git?branch=b#0123', '`x/a`'],
+    ['several times', 'git fetch git://git.test/x/a\ngit fetch https://git.test/x/a.git', '`x/a`'],
+  ])('are named from the output of %s', (_, output, names) => {
+    expect(sourceRepositoriesNote(output, ['git.test'])).toBe(
+      `A dependency comes from sources there, not from a package registry: ${names}.`,
+    );
+  });
+
+  test.each([
+    ['another host', 'git ls-remote https://other.test/x/a.git'],
+    ['a download', 'gyp http GET https://git.test/release/v20/headers.tar'],
+    ['no name', 'git ls-remote https://git.test/`x`/$(id).git'],
+    ['a line without end', `git https://git.test/x/a ${'x'.repeat(3_000)}`],
+  ])('are none for %s', (_, output) => {
+    expect(sourceRepositoriesNote(output, ['git.test'])).toBeNull();
   });
 });

@@ -52,6 +52,9 @@ describe('what a Python project needs for its tests', () => {
       'dev',
     ]);
     expect(project('[tool.poetry.extras]\ntesting = ["x"]\n').extras).toEqual(['testing']);
+    const flit =
+      '[tool.flit.metadata]\nmodule = "x"\n[tool.flit.metadata.requires-extra]\ntest = ["x"]\ndoc = []\n';
+    expect(project(flit).extras).toEqual(['test']);
     expect(
       project('[tool.setuptools.dynamic.optional-dependencies]\ntest = {file = "t.txt"}\n').extras,
     ).toEqual(['test']);
@@ -77,7 +80,7 @@ describe('what a Python project needs for its tests', () => {
     'project = 3',
     '[[tool]]\n[[project]]\n',
     'tool = []\ndependency-groups = "x"\n',
-    '[tool]\npoetry = 1\npdm = []\nhatch = "x"\nuv = 1979-05-27\nsetuptools = {dynamic = 4}\n',
+    '[tool]\npoetry = 1\npdm = []\nhatch = "x"\nuv = 1979-05-27\nsetuptools = {dynamic = 4}\nflit = {metadata = 3}\n',
     '[tool.poetry.group]\ntest = 3\n[tool.hatch.envs]\ntest = [1]\n[tool.pdm]\ndev-dependencies = {test = 5}\n',
     '__proto__ = {polluted = true}\n[constructor]\nprototype = 1\n',
     '# '.repeat(300_000),

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -16,8 +16,9 @@ const job = (services: string, env = '') =>
   ciJob({
     '.github/workflows/ci.yml': `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n${env}    services:\n${services}    steps:\n      - run: npm test\n        env: { STEP: own }\n`,
   });
-const POSTGRES = { name: 'postgres', version: '18.4' } as const;
-const REDIS = { name: 'redis', version: '7.0.15' } as const;
+const POSTGRES = { name: 'postgres', product: 'Postgres', version: '18.4' } as const;
+const REDIS = { name: 'redis', product: 'Redis', version: '7.0.15' } as const;
+const MARIADB = { name: 'mysql', product: 'MariaDB', version: '10.11.19' } as const;
 const db = (more = '', image = 'postgres:15') => `      db:\n        image: ${image}\n${more}`;
 
 describe('the services of a CI job', () => {
@@ -28,22 +29,29 @@ describe('the services of a CI job', () => {
     ['bitnami/postgresql:latest', 'postgres'],
     ['redis:7', 'redis'],
     ['valkey/valkey@sha256:0', 'redis'],
+    ['mysql:8', 'mysql'],
+    ['mysql/mysql-server', 'mysql'],
+    ['mariadb:10.11', 'mysql'],
   ])('%s is %s', (image, name) => {
     expect(wantedServices(job(db('', image)))).toEqual([name]);
   });
 
-  test.each(['mysql:8', 'postgis/postgis:16-3.4', 'postgres-exporter', 'my/redis-cluster:1', "''"])(
-    '%s is none that can run in the sandbox, and is named',
-    (image) => {
-      const found = job(db('', image));
-      expect(wantedServices(found)).toEqual([]);
-      expect(servicePlan(found, [POSTGRES, REDIS])).toBeNull();
-      expect(missingServices(found?.services ?? [], [POSTGRES, REDIS])).toEqual(['db']);
-      expect(missingServicesNote(['db'])).toMatch(
-        /^CI runs the tests with db, .* need it fail .* set aside\.$/,
-      );
-    },
-  );
+  test.each([
+    'mongo:8',
+    'mysqld-exporter',
+    'postgis/postgis:16-3.4',
+    'postgres-exporter',
+    'my/redis-cluster:1',
+    "''",
+  ])('%s is none that can run in the sandbox, and is named', (image) => {
+    const found = job(db('', image));
+    expect(wantedServices(found)).toEqual([]);
+    expect(servicePlan(found, [POSTGRES, REDIS, MARIADB])).toBeNull();
+    expect(missingServices(found?.services ?? [], [POSTGRES, REDIS, MARIADB])).toEqual(['db']);
+    expect(missingServicesNote(['db'])).toMatch(
+      /^CI runs the tests with db, .* need it fail .* set aside\.$/,
+    );
+  });
 
   test('start with the user, database and port that tests expect', () => {
     const settings =
@@ -142,6 +150,77 @@ describe('the services of a CI job', () => {
     expect(rest?.script).not.toMatch(/initdb/);
     expect(rest?.notes).toEqual(['The tests ran with Redis 7.0.15; CI asks for redis:7.']);
     expect(rest?.without('cache')).toBeNull();
+  });
+
+  describe('for MySQL', () => {
+    let folder: string;
+    beforeEach(() => {
+      folder = mkdtempSync(join(tmpdir(), 'runoff-mysql-'));
+    });
+    afterEach(() => rmSync(folder, { recursive: true, force: true }));
+    const MYSQL = { name: 'mysql', product: 'MySQL', version: '8.0.36' } as const;
+    const settings =
+      '        env: { MYSQL_ROOT_PASSWORD: "a $(id) b", MYSQL_DATABASE: shop, MYSQL_USER: me, MYSQL_PASSWORD: secret }\n        ports: ["33061:3306"]\n';
+
+    test('are the MySQL or MariaDB of the sandbox, and the report says which', () => {
+      const asked = job(db(settings, 'mysql:8'));
+      expect(servicePlan(asked, [MARIADB])?.notes).toEqual([
+        'The tests ran with MariaDB 10.11.19; CI asks for mysql:8.',
+      ]);
+      expect(servicePlan(asked, [POSTGRES, REDIS])).toBeNull();
+      expect(missingServices(asked?.services ?? [], [POSTGRES])).toEqual(['db']);
+    });
+
+    /** The statements with which the script starts this server, which waits as long as it runs. */
+    const statements = (env: string) => {
+      const server = `#!/bin/sh
+        case " $* " in *' --initialize-insecure '*) exit 0 ;; esac
+        for one in "$@"; do case "$one" in --init-file=*) cp "\${one#*=}" ${folder}/seen ;; esac; done
+        echo "$0: ready for connections." | sed 's|.*/||'; exec sleep 5`;
+      writeFileSync(join(folder, 'mysqld'), server, { mode: 0o755 });
+      const { script = '' } = servicePlan(job(db(env, 'mysql:8')), [MYSQL]) ?? {};
+      const PATH = `${folder}:${process.env.PATH}`;
+      const ended = spawnSync('sh', ['-c', `${script}echo tests`], { env: { PATH }, encoding: 'utf8' });
+      expect(ended).toMatchObject({ status: 0, stdout: 'tests\n', stderr: '' });
+      return readFileSync(join(folder, 'seen'), 'utf8').trim().split('\n');
+    };
+
+    test('have the accounts and the database that the image would have', () => {
+      expect(statements(settings)).toEqual([
+        "DROP USER IF EXISTS ''@'localhost';",
+        "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY 'a $(id) b';",
+        "GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
+        "ALTER USER 'root'@'localhost' IDENTIFIED BY 'a $(id) b';",
+        'CREATE DATABASE IF NOT EXISTS `shop`;',
+        "CREATE USER IF NOT EXISTS 'me'@'%' IDENTIFIED BY 'secret';",
+        "GRANT ALL ON `shop`.* TO 'me'@'%';",
+      ]);
+    });
+
+    test('cannot get another statement by a name or a password', () => {
+      const hostile = `        env: { MYSQL_ROOT_PASSWORD: "'; DROP", MYSQL_USER: "x'@'%", MYSQL_DATABASE: "a\`b", MYSQL_PASSWORD: "\\\\" }\n`;
+      expect(statements(hostile)).toEqual([
+        "DROP USER IF EXISTS ''@'localhost';",
+        "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY '';",
+        "GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
+        "ALTER USER 'root'@'localhost' IDENTIFIED BY '';",
+      ]);
+    });
+
+    const hasMariaDb = existsSync('/usr/sbin/mariadbd') && existsSync('/usr/bin/mariadb');
+    test.runIf(hasMariaDb)(
+      'let the tests in with the password of the workflow, and nobody with another one',
+      () => {
+        const { script = '' } = servicePlan(job(db(settings, 'mariadb:11')), [MARIADB]) ?? {};
+        const query = (password: string) =>
+          `mariadb --no-defaults -h127.0.0.1 -P33061 -ume -p${password} -N -e 'select current_user(), database()' shop`;
+        const end = `kill "$(cat "$(sed -n "s/.*socket: '\\(.*\\)socket'.*/\\1pid/p" "$l")")"`;
+        const lines = `${query('secret')}; ${query('other')} 2>/dev/null || echo refused; ${end}`;
+        const ended = spawnSync('sh', ['-c', `${script}${lines}`], { encoding: 'utf8' });
+        expect(ended).toMatchObject({ stdout: 'me@%\tshop\nrefused\n' });
+      },
+      120_000,
+    );
   });
 
   test('cannot add a command by a name or a port', () => {

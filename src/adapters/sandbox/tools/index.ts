@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { asFault, OUTAGES } from '../../../core/model/index.ts';
 import {
-  type FoundService,
   type FoundTool,
   parseVersion,
   type RuntimeLanguage,
@@ -14,8 +13,9 @@ import type { ProvidedTools, Toolchains, Tools } from '../../../ports/index.ts';
 import { INSIDE } from '../filesystem.ts';
 import type { Owner } from '../processes.ts';
 import { findHostTool, fits, hostChoice, NAMES, VERSION_COMMANDS, versionTextOf } from './host.ts';
-import { isReachable, lendTool, markUsed, pruneTools, SHELF } from './lend.ts';
+import { isReachable, lendTool, markUsed, pruneTools } from './lend.ts';
 import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
+import { findService, type PostgresCopy } from './services.ts';
 
 export { credentialIn } from './credentials.ts';
 export { findHostTool } from './host.ts';
@@ -35,7 +35,7 @@ export interface ToolchainsOptions {
   readonly ask: (argv: readonly [string, ...string[]]) => Promise<string | null>;
   readonly install: InstallPackage;
   /** A Postgres for tests that need one, in a folder that the sandboxes' user can read; absent: none. */
-  readonly postgres?: () => Promise<{ readonly folder: string; readonly version: string }>;
+  readonly postgres?: PostgresCopy;
 }
 
 /** Search result for one language or program. */
@@ -166,27 +166,6 @@ async function findProgram(
   if (broughtBySetup.includes(program)) return { found: [{ name: program, from: 'registry' }] };
   const refused = found !== null && 'refused' in found ? [found.refused] : [];
   return { missing: [missingSentence(`needs ${program} (${file})`, null, program, refused)] };
-}
-
-/** Programs of a service for tests: Runoff's Postgres, other services from the sandbox. */
-async function findService(parts: Parts, name: FoundService['name']): Promise<Finding> {
-  if (name === 'postgres') {
-    if (!parts.host || parts.postgres === undefined) return {};
-    const { folder, version } = await parts.postgres();
-    const to = `${SHELF}/postgres`;
-    return {
-      tools: { mounts: [{ from: folder, to }], path: [`${to}/bin`], services: [{ name, version }] },
-      found: [{ name: `Postgres ${version}`, from: 'runoff' }],
-    };
-  }
-  const answer = await parts.inside(['redis-server', '--version']);
-  const version = /v=(\d+(?:\.\d+)*)/.exec(answer ?? '')?.[1];
-  return version === undefined
-    ? {}
-    : {
-        tools: { ...NONE, services: [{ name, version }] },
-        found: [{ name: `Redis ${version}`, from: 'sandbox' }],
-      };
 }
 
 /** Node in the wanted version, and the package manager of the repository. */
