@@ -1,9 +1,9 @@
 // Writes docs/images/github: what Runoff posts on GitHub, as GitHub shows it on a desktop and on a telephone. Plays the
 // runs itself. Needs Chromium (apt-get install chromium). `npm run github-pictures` takes some minutes; names of scenes behind
-// it, such as `-- clear`, draw only these.
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+// it, such as `-- clear`, draw only these, and `-- earlier` the texts of the earlier layout, which are files.
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, parse } from 'node:path';
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import type { Page } from 'playwright-core';
@@ -13,6 +13,8 @@ import { type PostedText, playScene, SCENES } from './github-texts.ts';
 /** Widths of a comment on GitHub, on a desktop and on a telephone. */
 const WIDTHS = [860, 390] as const;
 const GAP = 24;
+/** Folder of the texts that Runoff posted in its earlier layout, for comparison. */
+const EARLIER = 'earlier';
 /** Of one picture: what is below it is more of the same. */
 const MAX_HEIGHT = 1_500;
 
@@ -45,7 +47,7 @@ const rendered = (text: PostedText): string => {
 };
 
 /** Draws each text at both widths, side by side. */
-export async function drawTexts(texts: readonly PostedText[], folder: string): Promise<void> {
+async function drawTexts(texts: readonly PostedText[], folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const browser = await launchChromium();
   try {
@@ -85,12 +87,23 @@ async function asWebP(page: Page, png: Buffer): Promise<Buffer> {
   return Buffer.from(bytes);
 }
 
+/** The texts in `*.md` files of a folder, as they were posted. */
+async function textsIn(folder: string): Promise<readonly PostedText[]> {
+  const files = (await readdir(folder)).filter((name) => name.endsWith('.md')).toSorted();
+  return Promise.all(
+    files.map(async (file) => ({ name: parse(file).name, body: await readFile(join(folder, file), 'utf8') })),
+  );
+}
+
 if (import.meta.main) {
   const folder = join(import.meta.dirname, '..', 'docs', 'images', 'github');
+  const earlier = join(folder, EARLIER);
   const texts: PostedText[] = [];
   const wanted = process.argv.slice(2);
+  const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name);
+  if (isWanted(EARLIER)) await drawTexts(await textsIn(earlier), earlier);
   for (const [name, scene] of Object.entries(SCENES)) {
-    if (wanted.length > 0 && !wanted.includes(name)) continue;
+    if (!isWanted(name)) continue;
     process.stderr.write(`playing ${name} …\n`);
     texts.push(...(await playScene(scene)));
   }

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 import { isOver, type RunState } from '../src/core/model/index.ts';
 import {
-  type DemoEnvironment,
   type DemoEnvironmentOptions,
   MAINTAINER,
   openDemoEnvironment,
@@ -19,8 +18,6 @@ import { SPEAKS } from '../test/world/critics.ts';
 export interface PostedText {
   /** The name of its picture. */
   readonly name: string;
-  /** What it is, and of which run. */
-  readonly caption: string;
   /** Of a pull request. */
   readonly title?: string;
   readonly body: string;
@@ -79,14 +76,10 @@ const clear: Scene = {
     await until(...OVER);
     const { title, body } = await pull();
     return [
-      { name: 'status-running', caption: 'The status comment while coders work', body: running },
-      { name: 'status-end', caption: 'The status comment at the end', body: await comment('status') },
-      { name: 'pull-request', caption: 'The pull request', title, body },
-      {
-        name: 'comparison-clear',
-        caption: 'The comparison, with a clear pick',
-        body: await comparison(),
-      },
+      { name: 'status-running', body: running },
+      { name: 'status-end', body: await comment('status') },
+      { name: 'pull-request', title, body },
+      { name: 'comparison-clear', body: await comparison() },
     ];
   },
 };
@@ -101,7 +94,6 @@ const withoutWriter = Object.fromEntries(
 
 const comparisonOf = (
   name: string,
-  caption: string,
   models: readonly string[],
   scripts: DemoEnvironmentOptions['scripts'] = SCRIPTS,
 ): Scene => ({
@@ -109,14 +101,13 @@ const comparisonOf = (
   issue: ISSUE,
   async play({ until, comparison }) {
     await until(...OVER);
-    return [{ name, caption, body: await comparison() }];
+    return [{ name, body: await comparison() }];
   },
 });
 
 /** One candidate passes, and no test but its own says that it is right. */
 const likely = comparisonOf(
   'comparison-likely',
-  'The comparison, with a likely pick',
   ['anthropic/scripted-heron', 'openai/scripted-wren'],
   withoutWriter,
 );
@@ -124,15 +115,11 @@ const likely = comparisonOf(
 /** Two candidates pass; tests of one of them fail on the other, and nobody else's say which is right. */
 const tossUp = comparisonOf(
   'comparison-toss-up',
-  'The comparison if a person must choose',
   ['anthropic/scripted-heron', 'openai/scripted-otter'],
   withoutWriter,
 );
 
-const none = comparisonOf('comparison-none', 'The comparison if no candidate passes', [
-  'anthropic/scripted-mole',
-  'openai/scripted-wren',
-]);
+const none = comparisonOf('comparison-none', ['anthropic/scripted-mole', 'openai/scripted-wren']);
 
 const LINE_BREAKS = 'A line break inside a quoted field is kept as it is written, LF or CRLF.';
 /** The QA engineer finds a gap in the brief at first. */
@@ -188,8 +175,8 @@ const question: Scene = {
     await until('awaiting_answer');
     await sleep(6_000);
     const texts = [
-      { name: 'question', caption: 'A question about the brief', body: await comment('question') },
-      { name: 'debate', caption: 'A debate, in the status comment', body: await comment('status') },
+      { name: 'question', body: await comment('question') },
+      { name: 'debate', body: await comment('status') },
     ];
     await asMaintainer('/auto-dev cancel');
     await until('cancelled');
@@ -212,11 +199,8 @@ async function awaited<T>(what: string, look: () => Promise<T | undefined>): Pro
   throw new Error(`There was not ${what} after ${PATIENCE_MS / 1000} s.`);
 }
 
-/** Plays a scene in an environment of its own. `after` sees it before it is closed. */
-export async function playScene(
-  { options, issue: text, play }: Scene,
-  after: (environment: DemoEnvironment, issue: number) => Promise<void> = async () => {},
-): Promise<readonly PostedText[]> {
+/** Plays a scene in an environment of its own. */
+export async function playScene({ options, issue: text, play }: Scene): Promise<readonly PostedText[]> {
   const environment = await openDemoEnvironment({
     paceMs: 0,
     throttle: false,
@@ -228,7 +212,7 @@ export async function playScene(
     const maintainer = github.as(MAINTAINER);
     const issue = await maintainer.openIssue(REPOSITORY, text);
     await maintainer.addLabel(REPOSITORY, issue, LABEL);
-    const texts = await play({
+    return await play({
       issue,
       world,
       until: (...states) =>
@@ -259,8 +243,6 @@ export async function playScene(
         await maintainer.comment(REPOSITORY, issue, body);
       },
     });
-    await after(environment, issue);
-    return texts;
   } finally {
     await environment.close();
   }
