@@ -32,7 +32,7 @@ async function told() {
   }
   const metrics = openMetrics({ census: () => store.census() });
   const clock = { now: () => 60_000, elapsed: () => 0, sleep: async () => {} };
-  const world = { store, clock };
+  const world = { store, clock, engine: { activeExecutors: async () => new Set<string>() } };
 
   async function typed(...argv: string[]): Promise<string> {
     const { type, out, err } = shellOver(world);

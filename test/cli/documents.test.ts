@@ -37,7 +37,12 @@ async function shellWithRun() {
   for (const state of ['admitted', 'briefed', 'coded', 'examined', 'judged', 'published'] as const)
     await store.transition(RUN, state, 'test', 1);
   return shellOver(
-    { store, artifacts: memoryArtifacts(), clock: { now: () => 9 } },
+    {
+      store,
+      artifacts: memoryArtifacts(),
+      clock: { now: () => 9 },
+      engine: { activeExecutors: async () => new Set<string>() },
+    },
     { newRunId: () => 'r0000000009', cwd: '/home/ada' },
   );
 }
