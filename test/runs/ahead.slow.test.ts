@@ -3,10 +3,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock, systemRandom } from '../../src/adapters/system/index.ts';
 import type { Evidence } from '../../src/core/evidence/index.ts';
 import { type Candidate, NO_USAGE } from '../../src/core/model/index.ts';
+import { type Decision, rankingOptionsOf } from '../../src/core/ranking/index.ts';
 import type { Clock, Workspaces } from '../../src/ports/index.ts';
 import { examineAhead } from '../../src/runs/ahead.ts';
 import type { CheckRunnerPorts } from '../../src/runs/examine/index.ts';
 import { gatherEvidence, openCheckRunner } from '../../src/runs/examine/index.ts';
+import { decideRanking } from '../../src/runs/judge/index.ts';
 import type { Files } from '../adapters/git/world.ts';
 import { memoryStore } from '../world/memory-store.ts';
 import { partial } from '../world/partial.ts';
@@ -97,6 +99,13 @@ async function codingRun(options: Partial<FixtureOptions> = {}, clock: Partial<C
     async ahead(concurrency: Semaphore = here) {
       return examineAhead(world, concurrency, baseRun)(await context(), over.signal);
     },
+    /** What the stage `judge` decides from this evidence, without the words. */
+    decide(evidence: readonly Evidence[]): Partial<Decision> {
+      const order = rankingOptionsOf(bench.task.settings);
+      const { decision } = decideRanking(evidence, order, undefined, { askPerson: false });
+      const { because: _, ...decided } = decision;
+      return decided;
+    },
     /** The examination of all candidates, as the stage does it. */
     async examine(): Promise<readonly Evidence[]> {
       const runner = await openCheckRunner(world, await context(new AbortController().signal));
@@ -138,7 +147,9 @@ describe('candidates that are examined while others are coded', () => {
     run.over.abort();
     expect(await watching).toBeGreaterThanOrEqual(0);
 
-    expect(comparable(await run.examine())).toEqual(comparable(expected));
+    const found = await run.examine();
+    expect(comparable(found)).toEqual(comparable(expected));
+    expect(run.decide(found)).toEqual(plain.decide(expected));
     expect(new Set(run.tested())).toEqual(new Set(plain.tested()));
     const before = ahead.filter((area) => /^[AB]-(?:base|own)$/.test(area));
     expect(before).toHaveLength(4);
@@ -148,6 +159,23 @@ describe('candidates that are examined while others are coded', () => {
     // Nobody else opens the areas of an examination ahead, whatever else is examined at the same time.
     const own = new Set(run.areas().flatMap((area) => OWN_AREA.exec(area) ?? []));
     expect(own.size).toBeGreaterThanOrEqual(3);
+  });
+
+  test('lead to the same winner, with the same confidence', async () => {
+    const plain = await codingRun();
+    for (const alias of ['A', 'C', 'D']) await plain.finish(alias);
+    const expected = plain.decide(await plain.examine());
+
+    const run = await codingRun();
+    const watching = run.ahead();
+    for (const alias of ['A', 'C']) await run.finish(alias);
+    await expect.poll(() => ['A', 'C'].every((alias) => run.tested().includes(`${alias}-base`))).toBe(true);
+    await run.finish('D');
+    run.over.abort();
+    await watching;
+
+    expect(run.decide(await run.examine())).toEqual(expected);
+    expect(expected).toMatchObject({ kind: 'winner', alias: 'A' });
   });
 
   test('are no more at a time than the limit, and none in a process that examines nothing', async () => {
