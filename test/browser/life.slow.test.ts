@@ -4,7 +4,7 @@ import type { RunView } from '../../src/core/reports/index.ts';
 import { MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
 import { ASKING_SCRIPTS, askingSettings, QUESTION } from '../world/asking-planner.ts';
 import { type DemoApp, openDemoApp } from '../world/demo-app.ts';
-import { everyPage, inChromium, type Site, signIn, type Visitor, visiting } from './chromium.ts';
+import { everyPage, inChromium, PHONE, type Site, signIn, type Visitor, visiting, WIDE } from './chromium.ts';
 import { accessFaults, injected, overflow } from './inspect.ts';
 
 /** For a stage of a run on a busy machine. */
@@ -94,6 +94,67 @@ inChromium('in a browser', (browser) => {
       ));
   });
 
+  describe('a writer', () => {
+    const name = `${REPOSITORY.owner}/${REPOSITORY.name}`;
+
+    test.each([
+      ['by mouse, on a wide screen', WIDE],
+      ['without scripts, on a phone', { ...PHONE, javaScriptEnabled: false }],
+    ])('makes a token, uses it in a program, and revokes it: %s', (how, options) =>
+      visit(
+        'bob',
+        '/tokens',
+        async ({ page }) => {
+          const { origin } = site;
+          const scripts = !('javaScriptEnabled' in options);
+          const runs = async (token: string): Promise<number> =>
+            (
+              await fetch(`${origin}/api/repos/${name}/runs`, {
+                headers: { authorization: `Bearer ${token}` },
+              })
+            ).status;
+          await page.locator('summary', { hasText: 'Make a token' }).click();
+          await page.getByLabel('Name, after what uses it').fill(how);
+          await page.getByLabel(name).check();
+          await page.getByLabel('Days until it expires').fill('7');
+          expect(await faultsOf(page, scripts)).toEqual([]);
+          await page.getByRole('button', { name: 'Make the token' }).click();
+          const token = await page.locator('#token').innerText();
+          expect(token).toMatch(/^runoff_pat_[0-9a-f]{72}$/);
+          expect(await runs(token)).toBe(200);
+
+          await page.getByRole('link', { name: 'All your tokens' }).click();
+          const row = page.locator('tr', { hasText: how });
+          expect(await page.content()).not.toContain(token);
+          expect(await faultsOf(page, scripts)).toEqual([]);
+          await row.getByRole('button', { name: /^Revoke/ }).click();
+          await row.getByText('revoked').first().waitFor();
+          expect(await runs(token)).toBe(401);
+        },
+        options,
+      ),
+    );
+
+    test('starts a run on an issue that has none, and comes to its page', () =>
+      visit('bob', '/runs', async ({ page }) => {
+        const { github } = demo.environment;
+        const issue = await github
+          .as('bob')
+          .openIssue(REPOSITORY, { title: 'Name the payer', body: 'Please.' });
+        await page.getByRole('link', { name: 'Start a run on an issue' }).click();
+        await page.getByLabel('Number of the issue').fill(String(issue));
+        expect(await page.getByLabel('Repository').inputValue()).toBe(name);
+        expect(await faultsOf(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Start' }).click();
+        await page.waitForURL(/\/runs\/r[0-9a-z]+$/);
+        expect(await page.innerText('h1')).toBe('Name the payer');
+        const { id } = await demo.run(issue, ({ state }) => state !== 'queued');
+        expect(page.url()).toBe(`${site.origin}/runs/${id}`);
+        await github.as('bob').comment(REPOSITORY, issue, '/auto-dev cancel');
+        expect((await demo.run(issue)).state).toBe('cancelled');
+      }));
+  });
+
   describe('a run is shown', () => {
     test('to readers without forms, and to nobody else: for them it is as one that does not exist', async () => {
       await visit('rita', `/runs/${waiting.id}`, async ({ page }) => {
@@ -137,6 +198,12 @@ inChromium('in a browser', (browser) => {
       }));
   });
 });
+
+/** What keeps people from using the page; only its width where the page runs no scripts. */
+const faultsOf = async (page: Page, scripts = true): Promise<readonly string[]> => [
+  ...((await overflow(page)) > 0 ? ['too wide'] : []),
+  ...(scripts ? await accessFaults(page) : []),
+];
 
 /** Loads a page until it shows something: pages are complete without scripts. */
 async function appears(page: Page, what: Locator): Promise<void> {

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -143,29 +143,71 @@ test('a run with --include-changes starts from the working tree as it is, and it
     expect(await readFile(join(me.repository, 'scratch.txt'), 'utf8')).toBe('not committed\n');
   }));
 
-test('run --open shows the page of the run until Ctrl-C, and prints its address without a browser', async () => {
-  const tools = await mkdtemp(join(tmpdir(), 'runoff-no-browser-'));
-  await writeFile(join(tools, 'xdg-open'), '#!/bin/sh\nexit 3\n', { mode: 0o755 });
-  const env = { PATH: `${tools}:${process.env.PATH}` };
-  await atTerminal({ env, settings: settings() }, async (me) => {
-    const { child, ended } = me.start('run', PROMPT, '-n', '2', '--open');
-    const said = sayingOf(child);
-    const [address] = await said(/http:\/\/127\.0\.0\.1:\d+\/\S+/);
-    const entered = await fetch(address, { redirect: 'manual' });
-    const cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
-    const page = new URL(entered.headers.get('location') ?? '', address);
-    await said(/The page stays open until you press Ctrl-C/);
-    const html = await (await fetch(page, { headers: { cookie } })).text();
-    expect(html).toContain(ISSUE.title);
-    child.kill('SIGINT');
-    expect(await ended).toMatchObject({
-      code: 0,
-      err: expect.stringMatching(/No browser was opened by xdg-open/),
+/** A folder with a program that stands in for the one that opens browsers on a desktop. */
+async function withXdgOpen(script: string, story: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'runoff-xdg-open-'));
+  try {
+    await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    await story(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Opens an address that is good for one opening, as a browser does; resolves with the page that it leads to. */
+async function entered(
+  address: string,
+): Promise<{ readonly page: URL; readonly html: () => Promise<string> }> {
+  const answer = await fetch(address, { redirect: 'manual' });
+  const cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  const page = new URL(answer.headers.get('location') ?? '', address);
+  return { page, html: async () => (await fetch(page, { headers: { cookie } })).text() };
+}
+
+test('run --open shows the page of the run until Ctrl-C, and prints its address without a browser', () =>
+  withXdgOpen('exit 3', (tools) =>
+    atTerminal({ env: { PATH: `${tools}:${process.env.PATH}` }, settings: settings() }, async (me) => {
+      const { child, ended } = me.start('run', PROMPT, '-n', '2', '--open');
+      const said = sayingOf(child);
+      const [address] = await said(/http:\/\/127\.0\.0\.1:\d+\/\S+/);
+      const { page, html } = await entered(address);
+      await said(/The page stays open until you press Ctrl-C/);
+      expect(await html()).toContain(ISSUE.title);
+      child.kill('SIGINT');
+      expect(await ended).toMatchObject({
+        code: 0,
+        err: expect.stringMatching(/No browser was opened by xdg-open/),
+      });
+      await expect(fetch(page)).rejects.toThrow();
+    }),
+  ));
+
+test('run --open gives the browser a private file that leads to the page, and stopping the run removes both', () =>
+  withXdgOpen('cp "$1" "$SEEN/opened.html" && echo "$1" > "$SEEN/file"', (tools) => {
+    const env = { PATH: `${tools}:${process.env.PATH}`, SEEN: tools };
+    return atTerminal({ env, settings: settings() }, async (me) => {
+      const { child, ended } = me.start('run', PROMPT, '-n', '2', '--open');
+      const said = sayingOf(child);
+      await said(/Opened the page of the run in your browser/);
+      const [, id = ''] = await said(/^Run (r[0-9a-z]+)\./m);
+      const file = (await readFile(join(tools, 'file'), 'utf8')).trim();
+      expect((await stat(file)).mode & 0o777).toBe(0o600);
+      const [, address = ''] = /url=([^"]+)"/.exec(await readFile(join(tools, 'opened.html'), 'utf8')) ?? [];
+      const { page, html } = await entered(address);
+      expect(page.pathname).toBe(`/runs/${id}`);
+      expect(await html()).toContain(ISSUE.title);
+      // A second opening of the address is refused, and the address is in no text of the terminal.
+      expect((await fetch(address, { redirect: 'manual' })).headers.get('set-cookie')).toBeNull();
+
+      child.kill('SIGINT');
+      const { code, out, err } = await ended;
+      expect(code).toBe(130);
+      expect(err).toContain(`runoff resume ${id}`);
+      expect(out + err).not.toContain(new URL(address).host);
+      await expect(fetch(page)).rejects.toThrow();
+      expect(existsSync(file)).toBe(false);
     });
-    await expect(fetch(page)).rejects.toThrow();
-  });
-  await rm(tools, { recursive: true });
-});
+  }));
 
 test('an empty repository is refused with advice', () =>
   atTerminal({}, async (me) => {
