@@ -7,32 +7,31 @@ import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 
 /**
- * Milliseconds between two looks into a queue that another process may have filled, and for which each poll looks after
- * something changed here: the database hears of the end of a flow a little later. Our defaults: a second is short
- * compared with a coder's minutes, and a hundred idle workers ask as often as ten did.
+ * Milliseconds between two polls of a queue that only other processes may have filled, and for which every poll is made
+ * after a change in this process, because the database learns of the end of a flow a little later. Our defaults: a second
+ * is short compared with a coder's minutes.
  */
-const IDLE_LOOK_MS = 1_000;
-const AWAKE_MS = 1_000;
+const IDLE_POLL_MS = 1_000;
+const BUSY_MS = 1_000;
 
 /** Decides which polls of a queue ask the database. */
-export interface QueueLooks {
+export interface PollSchedule {
   /** This process has put a flow into a queue, or one of its flows has ended. */
-  wake(): void;
+  expectWork(): void;
   /** Whether this poll of a queue asks the database. */
   isDue(queue: string): boolean;
 }
 
-export function openQueueLooks(elapsed = () => performance.now()): QueueLooks {
+export function openPollSchedule(elapsed = () => performance.now()): PollSchedule {
   const last = new Map<string, number>();
-  let awakeUntil = elapsed() + AWAKE_MS;
+  let busyUntil = elapsed() + BUSY_MS;
   return {
-    wake() {
-      awakeUntil = elapsed() + AWAKE_MS;
+    expectWork() {
+      busyUntil = elapsed() + BUSY_MS;
     },
     isDue(queue) {
       const now = elapsed();
-      if (now > awakeUntil && now - (last.get(queue) ?? Number.NEGATIVE_INFINITY) < IDLE_LOOK_MS)
-        return false;
+      if (now > busyUntil && now - (last.get(queue) ?? Number.NEGATIVE_INFINITY) < IDLE_POLL_MS) return false;
       last.set(queue, now);
       return true;
     },
@@ -40,7 +39,7 @@ export function openQueueLooks(elapsed = () => performance.now()): QueueLooks {
 }
 
 interface ClaimOptions {
-  readonly looks: QueueLooks;
+  readonly schedule: PollSchedule;
   /** Number of flows of a queue that this process executes at a time, by the queue's name. */
   readonly limits: ReadonlyMap<string, number>;
   /** False: nothing more is claimed from any queue. */
@@ -57,10 +56,11 @@ const MAX_BACKOFF_S = 5;
 
 /**
  * Launches DBOS with this process's own limits. DBOS keeps a queue's limits in one row for all processes and reads it
- * every second; we replace the number in what it reads. Most polls of an idle process are left out (`QueueLooks`). This happens before its first poll, because `launch` creates
- * the executor before it waits for anything. The import is internal, so DBOS is pinned to one exact version.
+ * every second; we replace the number in what it reads. This happens before its first poll, because `launch` creates the
+ * executor before it waits for anything. The schedule leaves out most polls of an idle process. The import is internal, so
+ * DBOS is pinned to one exact version.
  */
-export async function launchDbos({ looks, limits, mayClaim, onUnanswered }: ClaimOptions): Promise<void> {
+export async function launchDbos({ schedule, limits, mayClaim, onUnanswered }: ClaimOptions): Promise<void> {
   dbRetryConfig.maxBackoffSec = MAX_BACKOFF_S;
   const launching = DBOS.launch();
   // If there is no executor, `launch` reports the reason.
@@ -91,15 +91,15 @@ export async function launchDbos({ looks, limits, mayClaim, onUnanswered }: Clai
     }
   };
   database.getQueuePartitions = async (name) =>
-    looks.isDue(name) ? getQueuePartitions.call(database, name) : [];
+    schedule.isDue(name) ? getQueuePartitions.call(database, name) : [];
   database.findAndMarkStartableWorkflows = async (...args) => {
     const [{ name }, , , partition] = args;
-    // A partition was found by a look at its queue.
-    if (partition === undefined && !looks.isDue(name)) return [];
+    // Its partitions were read a moment ago, by the poll of the queue.
+    if (partition === undefined && !schedule.isDue(name)) return [];
     return claiming(findAndMarkStartableWorkflows, args);
   };
   database.findAndMarkStartablePartitionedWorkflows = async (...args) =>
-    looks.isDue(args[0].name) ? claiming(findAndMarkStartablePartitionedWorkflows, args) : [];
+    schedule.isDue(args[0].name) ? claiming(findAndMarkStartablePartitionedWorkflows, args) : [];
   await launching;
 }
 

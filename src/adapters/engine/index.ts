@@ -18,7 +18,7 @@ import {
 } from './dbos-config.ts';
 import {
   launchDbos,
-  openQueueLooks,
+  openPollSchedule,
   openUnansweredClaims,
   type UnansweredClaims,
   watchWallClock,
@@ -86,7 +86,7 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
     DBOS.setConfig(config);
     const found = register(given, activeFlows, queue);
     await launchDbos({
-      looks: activeFlows.looks,
+      schedule: activeFlows.schedule,
       limits: queue === null ? new Map() : queueLimitsOf(queue),
       mayClaim: () => !activeFlows.isStopping() && (fence?.isFresh() ?? true),
       onUnanswered: claims.add,
@@ -141,7 +141,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
     queue === null ? new Semaphore(options.directConcurrency ?? 3) : null,
     line,
     options.among?.fence ?? null,
-    openQueueLooks(),
+    openPollSchedule(),
   );
   let lock: ExecutorLock | null = null;
   let heartbeat: Heartbeat | null = null;
@@ -179,7 +179,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
       const { run } = registered();
       const start = { workflowID: id, ...(queue === null ? {} : { queueName: RUN_QUEUE }) };
       await DBOS.startWorkflow(run, start)(toPlainJson(`The input of run ${id}`, input), null);
-      activeFlows.looks.wake();
+      activeFlows.schedule.expectWork();
     },
 
     status,

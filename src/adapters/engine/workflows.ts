@@ -3,7 +3,7 @@ import { DBOS } from '@dbos-inc/dbos-sdk';
 import type { Semaphore } from 'async-mutex';
 import type { ChildInput, FlowContext, Flows } from '../../ports/index.ts';
 import { type CoderQueue, EXAMINATION_QUEUE } from './dbos-config.ts';
-import type { QueueLooks } from './dbos-internals.ts';
+import type { PollSchedule } from './dbos-internals.ts';
 import { type FlowHost, type FlowResult, flowContext, neverSettle, toPlainJson } from './flow.ts';
 import { type OwnFence, ownsWork } from './heartbeat.ts';
 import { inSlot, openRunSlot, type RunQueue, type RunSlot } from './run-queue.ts';
@@ -83,7 +83,7 @@ export function register(flows: Flows, active: ActiveFlows, queue: CoderQueue | 
           };
     const input = toPlainJson(`The input of flow ${id}`, child.input);
     const handle = await DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
-    active.looks.wake();
+    active.schedule.expectWork();
     return handle;
   }
 
@@ -110,7 +110,7 @@ export interface ActiveFlows {
   readonly candidateSlots: Semaphore | null;
   /** Limits the runs at a time. */
   readonly runQueue: RunQueue;
-  readonly looks: QueueLooks;
+  readonly schedule: PollSchedule;
   isStopping(): boolean;
   /** Aborts when `drain` begins. */
   readonly leaving: AbortSignal;
@@ -138,14 +138,14 @@ export function openActiveFlows(
   candidateSlots: Semaphore | null,
   runQueue: RunQueue,
   fence: OwnFence | null,
-  looks: QueueLooks,
+  schedule: PollSchedule,
 ): ActiveFlows {
   const active = new Map<string, ActiveFlow>();
   const leaving = new AbortController();
   return {
     candidateSlots,
     runQueue,
-    looks,
+    schedule,
     isStopping: () => leaving.signal.aborted || (fence?.isExpired() ?? false),
     leaving: leaving.signal,
     ownsWork: async () => fence === null || (await ownsWork(fence, delay)),
@@ -158,7 +158,7 @@ export function openActiveFlows(
       } finally {
         await Promise.all(steps);
         active.delete(id);
-        looks.wake();
+        schedule.expectWork();
       }
     },
     track(id, step) {
