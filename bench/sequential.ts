@@ -1,6 +1,6 @@
 // What a sequential field solves and costs, on stored patches of real agents whose outcome is known: one coder, all of
 // them, and one after the other. What stops is what Runoff itself thinks of the candidates so far (`runoff select` and
-// the price rule of `adaptive.field: sequential`), never the outcome. Nothing is executed, so no pick is clear.
+// the cost rule of `adaptive.field: sequential`), never the outcome. Nothing is executed, so no pick is clear.
 //
 //   node bench/sequential.ts --data FOLDER [--groups 1000]
 //

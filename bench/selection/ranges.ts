@@ -1,7 +1,7 @@
 import { packageOf, type SelectionTask } from './task.ts';
 
 const source = (body: string) => `/** \`1-3,7\` → [1, 2, 3, 7]. */
-function parseRanges(text) {
+export function parseRanges(text) {
 ${body}}
 `;
 
@@ -26,7 +26,7 @@ test('a range of one', () => {
 });
 `;
 
-/** An end that is left out, and who mends only the example. */
+/** An end that is left out, and a candidate that fixes only the example. */
 export const ranges: SelectionTask = {
   name: 'ranges: the end is left out',
   issue: `# The last number of a range is missing

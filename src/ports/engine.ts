@@ -36,7 +36,7 @@ export interface StepOptions {
    * True: a shutdown aborts `signal` at once instead of waiting for the step to end by itself, for steps that wait for
    * others or lose little. It starts again at the next launch, like every interrupted step. Default: false.
    */
-  readonly endsAtShutdown?: boolean;
+  readonly abortOnShutdown?: boolean;
 }
 
 /** Determines a run's position in the run queue. */
@@ -98,7 +98,7 @@ export interface Engine {
    */
   forget(before: number): Promise<number>;
   /**
-   * Stops accepting work and waits up to `graceMs` for running steps; those with `endsAtShutdown` are aborted first.
+   * Stops accepting work and waits up to `graceMs` for running steps; those with `abortOnShutdown` are aborted first.
    * Unfinished work resumes at the next launch.
    */
   shutdown(graceMs?: number): Promise<void>;

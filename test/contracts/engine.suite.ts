@@ -841,7 +841,7 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
               told = true;
               throw new Error('The watch is over.');
             };
-            return [brief, await step('watch', watch, { endsAtShutdown: true })];
+            return [brief, await step('watch', watch, { abortOnShutdown: true })];
           });
         const first = await durable.launched(flows(1));
         await first.start('r1', null);
@@ -857,9 +857,9 @@ export function engineContract(name: string, open: () => Promise<EngineWorld>): 
       test('a step that may be interrupted by a shutdown keeps what it returns before, and its own failure', async () => {
         const engine = await launched(async ({ step }) => {
           const failed = await step('fails', async () => Promise.reject(new Error('Why.')), {
-            endsAtShutdown: true,
+            abortOnShutdown: true,
           }).catch((error: Error) => error.message);
-          return [failed, await step('works', async () => 'done', { endsAtShutdown: true })];
+          return [failed, await step('works', async () => 'done', { abortOnShutdown: true })];
         });
         await engine.start('r1', null);
         expect(await engine.settled('r1')).toEqual({ kind: 'done', value: ['Why.', 'done'] });

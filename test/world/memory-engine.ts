@@ -74,7 +74,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
   let free = options.concurrency ?? 3;
   let flows: Flows | null = null;
   let stopping = false;
-  const leaving = new AbortController();
+  const shutdown = new AbortController();
 
   const launched = (): Flows => {
     if (flows === null)
@@ -170,19 +170,19 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
       place: number,
       name: string,
       work: (signal: AbortSignal) => Promise<unknown>,
-      { endsAtShutdown = false }: StepOptions,
+      { abortOnShutdown = false }: StepOptions,
     ): Promise<Outcome> {
       await ticket.regain(signal);
       if (stopping) return frozen<Outcome>();
-      if (!endsAtShutdown)
+      if (!abortOnShutdown)
         return inFlight(
           recorded(
             place,
             once(name, () => work(signal)),
           ),
         );
-      const outcome = await inFlight(once(name, () => work(AbortSignal.any([signal, leaving.signal]))));
-      if (!outcome.ok && leaving.signal.aborted) return frozen<Outcome>();
+      const outcome = await inFlight(once(name, () => work(AbortSignal.any([signal, shutdown.signal]))));
+      if (!outcome.ok && shutdown.signal.aborted) return frozen<Outcome>();
       return recorded(place, Promise.resolve(outcome));
     }
     return {
@@ -352,7 +352,7 @@ export function memoryEngine(options: MemoryEngineOptions = {}): Engine {
     async shutdown(graceMs = 10_000) {
       if (flows === null) return;
       stopping = true;
-      leaving.abort(new Error('Runoff is shutting down.'));
+      shutdown.abort(new Error('Runoff is shutting down.'));
       line.close();
       for (const id of bells.keys()) ring(id);
       const { promise: patience, resolve } = Promise.withResolvers<void>();

@@ -22,7 +22,7 @@ export interface FlowHost {
   /** True: no further step starts. The flow freezes where it is and continues at the next launch. */
   isStopping(): boolean;
   /** Aborts when the engine begins to shut down. */
-  readonly leaving: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
   /** Whether no other process has taken this flow over. */
   ownsWork(): Promise<boolean>;
   /** The flow's slot in this process. */
@@ -79,22 +79,22 @@ export function flowContext(id: string, host: FlowHost): FlowContext {
     name: string,
     work: (signal: AbortSignal) => Promise<T>,
     ended: PromiseWithResolvers<void>,
-    { endsAtShutdown = false }: StepOptions,
+    { abortOnShutdown = false }: StepOptions,
   ): Promise<StepOutcome> {
     const signal = stepSignal();
     await host.slot.regain(signal);
     if (host.isStopping()) return neverSettle();
     host.track(ended.promise);
-    const { leaving } = host;
+    const { shutdownSignal } = host;
     try {
       const value = toPlainJson(
         `The result of step \`${name}\``,
-        await work(endsAtShutdown ? AbortSignal.any([signal, leaving]) : signal),
+        await work(abortOnShutdown ? AbortSignal.any([signal, shutdownSignal]) : signal),
       );
       return { ok: true, ...(value === undefined ? {} : { value }) };
     } catch (error) {
       if (signal.aborted) throw error;
-      if (!endsAtShutdown || !leaving.aborted) return failureOf(error);
+      if (!abortOnShutdown || !shutdownSignal.aborted) return failureOf(error);
       ended.resolve();
       return neverSettle();
     }

@@ -91,7 +91,7 @@ export function register(flows: Flows, active: ActiveFlows, queue: CoderQueue | 
     signal,
     slot,
     isStopping,
-    leaving: active.leaving,
+    shutdownSignal: active.shutdownSignal,
     ownsWork,
     track: (step) => active.track(id, step),
     startChild,
@@ -113,7 +113,7 @@ export interface ActiveFlows {
   readonly schedule: PollSchedule;
   isStopping(): boolean;
   /** Aborts when `drain` begins. */
-  readonly leaving: AbortSignal;
+  readonly shutdownSignal: AbortSignal;
   /** Whether a step's result may be kept: no other process has taken over. */
   ownsWork(): Promise<boolean>;
   /** Registers a running step of this flow. */
@@ -141,13 +141,13 @@ export function openActiveFlows(
   schedule: PollSchedule,
 ): ActiveFlows {
   const active = new Map<string, ActiveFlow>();
-  const leaving = new AbortController();
+  const shutdown = new AbortController();
   return {
     candidateSlots,
     runQueue,
     schedule,
-    isStopping: () => leaving.signal.aborted || (fence?.isExpired() ?? false),
-    leaving: leaving.signal,
+    isStopping: () => shutdown.signal.aborted || (fence?.isExpired() ?? false),
+    shutdownSignal: shutdown.signal,
     ownsWork: async () => fence === null || (await ownsWork(fence, delay)),
     async run(id, parent, body) {
       const abort = new AbortController();
@@ -174,7 +174,7 @@ export function openActiveFlows(
       }
     },
     async drain(graceMs) {
-      leaving.abort(new Error('Runoff is shutting down.'));
+      shutdown.abort(new Error('Runoff is shutting down.'));
       runQueue.close();
       const grace = new AbortController();
       await Promise.race([

@@ -2,7 +2,7 @@ import type { LocalBranch, LocalBranches } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { checkedSha } from './layout.ts';
-import { inUserRepository, ONLY_HERE } from './sources.ts';
+import { inUserRepository, NO_PARENT_REPOSITORY } from './sources.ts';
 import { userOf } from './trees.ts';
 
 const BRANCHES = 'refs/heads/';
@@ -43,7 +43,7 @@ export function openLocalBranches(git: Git, prepared: Prepared): LocalBranches {
         cwd: top,
         // Only if it still points there.
         args: ['update-ref', '-d', ref, checkedSha(sha)],
-        env: ONLY_HERE,
+        env: NO_PARENT_REPOSITORY,
         as: await userOf(top),
       });
       if (done.exitCode !== 0) throw gitFault(`Deleting the branch ${name} of ${top}`, done);

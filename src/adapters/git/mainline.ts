@@ -8,7 +8,7 @@ import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { checkedSha, exists, isSha, type Layout, temporaryPath } from './layout.ts';
 import type { Mirrors } from './mirrors.ts';
-import { inUserRepository, ONLY_HERE, realOf } from './sources.ts';
+import { inUserRepository, NO_PARENT_REPOSITORY, realOf } from './sources.ts';
 import { removeTree } from './trees.ts';
 
 /** Commits that are read at most, and characters of a message. Our defaults. */
@@ -62,7 +62,11 @@ export function openMainline({
       if (!(await exists(path))) return null;
       const cwd = await realOf(path);
       // A repository that encloses the folder is not this one.
-      const done = await quiet({ cwd, args: ['config', '--get', 'remote.origin.url'], env: ONLY_HERE });
+      const done = await quiet({
+        cwd,
+        args: ['config', '--get', 'remote.origin.url'],
+        env: NO_PARENT_REPOSITORY,
+      });
       return done.exitCode === 0 ? done.stdout.trim() : null;
     },
 

@@ -8,7 +8,7 @@ import { BUNDLED, type CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
 import { checkedSha, isSha, temporaryPath } from './layout.ts';
-import { inUserRepository, ONLY_HERE, REMOTE_SILENCE_MS } from './sources.ts';
+import { inUserRepository, NO_PARENT_REPOSITORY, REMOTE_SILENCE_MS } from './sources.ts';
 import type { FileOwner } from './trees.ts';
 import { userOf } from './trees.ts';
 
@@ -106,7 +106,7 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
           cwd,
           args: ['fetch', '-q', ...flags, source.from, `+${source.name}:${ref}`],
           onKilled: () => unlock(inUserRepository(git), cwd, ref),
-          env: ONLY_HERE,
+          env: NO_PARENT_REPOSITORY,
           config: { 'core.logAllRefUpdates': 'true' },
           as,
         }),
@@ -216,7 +216,7 @@ async function shaAt(
 
 /** Removes the lock that our fetch left on our branch in a user's repository. */
 async function unlock(git: Git, cwd: string, ref: string): Promise<void> {
-  const env = ONLY_HERE;
+  const env = NO_PARENT_REPOSITORY;
   const asked = await git({ cwd, args: ['rev-parse', '--path-format=absolute', '--git-path', ref], env });
   if (asked.exitCode === 0) await rm(`${asked.stdout.replace(/\n$/, '')}.lock`, { force: true });
 }

@@ -54,7 +54,7 @@ export function withOneLogin(source: RepositorySource): RepositorySource {
 export async function resolveLocal(host: Git, path: string, ref: string): Promise<Sha | null> {
   const git = inUserRepository(host);
   const cwd = await realOf(path);
-  const env = ONLY_HERE;
+  const env = NO_PARENT_REPOSITORY;
   const asked = await git({ cwd, args: ['rev-parse', '--git-dir'], env });
   if (asked.exitCode !== 0) {
     throw new Fault('NOT_A_REPOSITORY', `${path} is not the top folder of a git repository.`);
@@ -68,10 +68,10 @@ export async function resolveLocal(host: Git, path: string, ref: string): Promis
 }
 
 /**
- * With this environment, git takes only the folder in which it is started for the repository, none that encloses it. The
- * folder above is named as git itself resolves it: its name may contain a colon, which would end the list there.
+ * Keeps git from using a repository in a parent folder. The parent is named as git resolves it, because a path with a
+ * colon would be read as two entries.
  */
-export const ONLY_HERE = { GIT_CEILING_DIRECTORIES: '/proc/self/cwd/..' };
+export const NO_PARENT_REPOSITORY = { GIT_CEILING_DIRECTORIES: '/proc/self/cwd/..' };
 
 /** Rejects options, ranges and control characters; git itself rejects the rest. */
 export function isRefLike(ref: string): boolean {

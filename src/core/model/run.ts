@@ -107,11 +107,11 @@ export interface Actor {
 /** The task of a run on a pull request: review comments, or failing checks (otherwise review comments). */
 export type PullWork = 'review' | 'fix';
 
-/** The origin of a run, which also determines where its result is published. */
 /** A repository as GitHub writes its name, `owner/name`: the same in any case. */
 export const fullNameOf = ({ owner, name }: { readonly owner: string; readonly name: string }): string =>
   `${owner}/${name}`;
 
+/** The origin of a run, which also determines where its result is published. */
 export type Origin = GitHubOrigin | LocalOrigin;
 
 export interface GitHubOrigin {

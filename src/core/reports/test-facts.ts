@@ -112,9 +112,9 @@ function independentTestNotes({ models, tests, notes }: IndependentTestReport): 
   const notesByTest = tests.flatMap(({ title, status, failedBy, passedBy, because }) => {
     if (status === 'suspect') return [`“${title}” is suspect: ${because}`];
     if (status !== 'admitted' || failedBy.length === 0) return [];
-    const passes = `${formatList(passedBy, 'nobody')} ${passedBy.length === 1 ? 'passes' : 'pass'}`;
+    const passes = `${formatList(passedBy, 'nobody')} ${passedBy.length > 1 ? 'pass' : 'passes'}`;
     return [
-      `“${title}”: ${passes}, ${formatList(failedBy, 'nobody')} ${failedBy.length === 1 ? 'fails' : 'fail'}.`,
+      `“${title}”: ${passes}, ${formatList(failedBy, 'nobody')} ${failedBy.length > 1 ? 'fail' : 'fails'}.`,
     ];
   });
   return [...heads, ...firstNotes([...notesByTest, ...notes])];

@@ -19,7 +19,7 @@ interface ServiceSettings {
   readonly port: string;
 }
 
-/** Maximum seconds for a service to respond. Default: a first start takes two to four. */
+/** Maximum seconds until a service is ready. Our default: a first start takes two to four, one of MariaDB up to ten. */
 const START_SECONDS = 60;
 
 /** Exit code of a start if the service did not start: EX_TEMPFAIL of sysexits.h. */
@@ -90,7 +90,7 @@ const plainPassword = (password: string | undefined): string =>
 
 /**
  * The accounts and the database that the images of MySQL and MariaDB create. Unlike Postgres, neither server can accept
- * any password, so those of the workflow count.
+ * any password, so the accounts get the passwords of the workflow.
  */
 function mysqlLines({ product }: FoundService, { env, port }: ServiceSettings): readonly string[] {
   const of = (name: string): string | undefined => env[`MYSQL_${name}`] ?? env[`MARIADB_${name}`];

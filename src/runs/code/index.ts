@@ -65,7 +65,7 @@ export async function code(
   // Started before the coders, so that a replay numbers the steps in the same order. Its failures stop no coder. Its
   // time while coders work does not count towards the run: it includes waiting for slots. A shutdown does not wait for
   // it: it may last as long as coders in other processes.
-  const beside = stagesOf(world, flow, runId, UNLIMITED, { endsAtShutdown: true });
+  const beside = stagesOf(world, flow, runId, UNLIMITED, { abortOnShutdown: true });
   const watching = watched ? beside('watch', (context) => watch(context, over.signal)) : null;
   const took = time.begin();
   const coding = flow.fanOut<null>(withTimeLeft(time.left(), inputs)).finally(() => {

@@ -69,7 +69,7 @@ export interface Survey {
   };
   /** The file that each command comes from. */
   readonly from: CommandFiles;
-  /** Containers that the repository's CI starts for the tests, such as `mysql`, and that the sandbox lacks. */
+  /** Containers that the repository's CI starts for the tests, such as `mongo`, and that the sandbox lacks. */
   readonly services: readonly string[];
   /** Required tools that are available to its commands. */
   readonly tools: readonly FoundTool[];

@@ -9,8 +9,8 @@ import { acknowledge, acknowledgeQueued, close } from './labels.ts';
 
 /**
  * Milliseconds between the first two edits of a status comment, and at most; each time lasts a tenth longer than the one
- * before. Our defaults: GitHub takes 400 writes an hour from all runs of an organization together, and a comment that is
- * edited like this costs 36 of them in 20 minutes instead of 240.
+ * before. Our defaults: all runs of an organization have 400 writes an hour together, and a comment that is edited like
+ * this costs 36 of them in 20 minutes instead of 240.
  */
 const FIRST_EDIT_MS = 5_000;
 const MAX_EDIT_MS = 60_000;
