@@ -8,6 +8,8 @@ import { type Pace, statusOf } from './faults.ts';
 
 /** Installation tokens are valid for an hour; this leaves ten minutes for work that has begun. */
 const TOKEN_LIFE_MS = 50 * 60_000;
+/** GitHub's tokens expire after an hour: there is nothing left to give back. */
+const TOKEN_VALID_MS = 60 * 60_000;
 
 type Granted = Readonly<
   Partial<
@@ -247,7 +249,8 @@ export async function holdTokens(parts: HeldTokensParts) {
     drop: tokens.drop,
     giveBack: async (): Promise<void> => {
       closed = true;
-      for (const { secret } of held) {
+      const valid = [...held].filter(({ mintedAt }) => parts.now() - mintedAt < TOKEN_VALID_MS);
+      for (const { secret } of valid) {
         await parts
           .writes(secret)
           .rest.apps.revokeInstallationAccessToken()

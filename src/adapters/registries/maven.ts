@@ -14,29 +14,31 @@ const MAVEN_PROJECTS = [POM.replace('$PARENT', ''), POM.replace('$PARENT', PAREN
 
 /** The repositories of Maven's settings. It has no command that prints them, so its requests are observed. */
 export async function askMaven(question: ClientQuestion): Promise<ClientAnswer> {
-  const asked = await Promise.all(
-    MAVEN_PROJECTS.map((pom) =>
-      watched(question, {
-        // Maven takes options and extensions from the nearest folder `.mvn` above the project.
-        files: { 'pom.xml': pom, '.mvn/empty': '' },
-        argv: (folder) => [
-          ...(['mvn', '-q', '-B', '-f', join(folder, 'pom.xml')] as const),
-          `-Dmaven.repo.local=${join(folder, 'repository')}`,
-          ...['validate', 'dependency:resolve'],
-        ],
-        proxyEnv: (proxy) => {
-          const { hostname, port } = new URL(proxy);
-          return {
-            MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}`,
-            // These may name the project of a repository, whose extensions would run, or options of its own.
-            MAVEN_ARGS: '',
-            MAVEN_BASEDIR: '',
-            MAVEN_CONFIG: '',
-            MAVEN_DEBUG_OPTS: '',
-          };
-        },
-      }),
-    ),
-  );
-  return accessTo(asked.flat().map((host) => `https://${host}`));
+  const hosts: string[] = [];
+  // One after the other: each start has its own limit of time, and a machine may have two cores.
+  for (const pom of MAVEN_PROJECTS) hosts.push(...(await hostsOf(question, pom)));
+  return accessTo(hosts.map((host) => `https://${host}`));
+}
+
+function hostsOf(question: ClientQuestion, pom: string): Promise<readonly string[]> {
+  return watched(question, {
+    // Maven takes options and extensions from the nearest folder `.mvn` above the project.
+    files: { 'pom.xml': pom, '.mvn/empty': '' },
+    argv: (folder) => [
+      ...(['mvn', '-q', '-B', '-f', join(folder, 'pom.xml')] as const),
+      `-Dmaven.repo.local=${join(folder, 'repository')}`,
+      ...['validate', 'dependency:resolve'],
+    ],
+    proxyEnv: (proxy) => {
+      const { hostname, port } = new URL(proxy);
+      return {
+        MAVEN_OPTS: `-Dhttps.proxyHost=${hostname} -Dhttps.proxyPort=${port}`,
+        // These may name the project of a repository, whose extensions would run, or options of its own.
+        MAVEN_ARGS: '',
+        MAVEN_BASEDIR: '',
+        MAVEN_CONFIG: '',
+        MAVEN_DEBUG_OPTS: '',
+      };
+    },
+  });
 }

@@ -84,9 +84,9 @@ const QUICK_MYSQL = [
   '--loose-mysqlx=OFF --loose-performance-schema=OFF --skip-log-bin --skip-name-resolve',
 ].join(' ');
 
-/** A password of the workflow if it can stand between SQL's quotes, else the usual one of CI: none. */
-const plainPassword = (password: string | undefined): string =>
-  password !== undefined && /^[\w !#$%&()*+,./:;<=>?@[\]^{|}~-]{0,80}$/.test(password) ? password : '';
+/** A password of the workflow as SQL writes it between quotes; none for what is not one line of ASCII. */
+const quotedPassword = (password = ''): string =>
+  /^[\x20-\x7e]{0,80}$/.test(password) ? password.replaceAll('\\', '\\\\').replaceAll("'", "''") : '';
 
 /**
  * The accounts and the database that the images of MySQL and MariaDB create. Unlike Postgres, neither server can accept
@@ -94,12 +94,13 @@ const plainPassword = (password: string | undefined): string =>
  */
 function mysqlLines({ product }: FoundService, { env, port }: ServiceSettings): readonly string[] {
   const of = (name: string): string | undefined => env[`MYSQL_${name}`] ?? env[`MARIADB_${name}`];
-  const [root, own] = [plainPassword(of('ROOT_PASSWORD')), plainPassword(of('PASSWORD'))];
+  const [root, own] = [quotedPassword(of('ROOT_PASSWORD')), quotedPassword(of('PASSWORD'))];
   const user = plainName(of('USER'), 'root');
   const database = plainName(of('DATABASE'), '');
   const account = (name: string, password: string): string => `'${name}'@'%' IDENTIFIED BY '${password}'`;
   const statements = [
-    "DROP USER IF EXISTS ''@'localhost';",
+    // MariaDB creates these without a password, and they come before those for any host.
+    "DROP USER IF EXISTS ''@'localhost', 'root'@'127.0.0.1', 'root'@'::1';",
     `CREATE USER IF NOT EXISTS ${account('root', root)};`,
     "GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
     `ALTER USER 'root'@'localhost' IDENTIFIED BY '${root}';`,

@@ -274,6 +274,15 @@ describe('tokens', () => {
     expect(logged).toHaveLength(2);
   });
 
+  test('that have expired are not given back', async () => {
+    let now = Date.now();
+    const bot = await publisher({ now: () => now });
+    now += 3_600_000;
+    // No request is expected, and one would be logged.
+    await bot.close();
+    expect(logged).toEqual([]);
+  });
+
   test('need a key that can sign', async () => {
     const alice = await open({ privateKey: 'not a key' }).reader(HANDLE);
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });

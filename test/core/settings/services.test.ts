@@ -187,7 +187,7 @@ describe('the services of a CI job', () => {
 
     test('have the accounts and the database that the image would have', () => {
       expect(statements(settings)).toEqual([
-        "DROP USER IF EXISTS ''@'localhost';",
+        "DROP USER IF EXISTS ''@'localhost', 'root'@'127.0.0.1', 'root'@'::1';",
         "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY 'a $(id) b';",
         "GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
         "ALTER USER 'root'@'localhost' IDENTIFIED BY 'a $(id) b';",
@@ -198,12 +198,12 @@ describe('the services of a CI job', () => {
     });
 
     test('cannot get another statement by a name or a password', () => {
-      const hostile = `        env: { MYSQL_ROOT_PASSWORD: "'; DROP", MYSQL_USER: "x'@'%", MYSQL_DATABASE: "a\`b", MYSQL_PASSWORD: "\\\\" }\n`;
+      const hostile = `        env: { MYSQL_ROOT_PASSWORD: "'; DROP\\\\", MYSQL_USER: "x'@'%", MYSQL_DATABASE: "a\`b", MYSQL_PASSWORD: "\\\\" }\n`;
       expect(statements(hostile)).toEqual([
-        "DROP USER IF EXISTS ''@'localhost';",
-        "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY '';",
+        "DROP USER IF EXISTS ''@'localhost', 'root'@'127.0.0.1', 'root'@'::1';",
+        "CREATE USER IF NOT EXISTS 'root'@'%' IDENTIFIED BY '''; DROP\\\\';",
         "GRANT ALL ON *.* TO 'root'@'%' WITH GRANT OPTION;",
-        "ALTER USER 'root'@'localhost' IDENTIFIED BY '';",
+        "ALTER USER 'root'@'localhost' IDENTIFIED BY '''; DROP\\\\';",
       ]);
     });
 

@@ -32,8 +32,8 @@ def _shape(text):
 def _nearest(text, pool, seed, most):
     """The most similar texts of the pool; the seed decides between equally similar ones, and is read for them alone."""
     others = [other for other in pool if isinstance(other, str) and other != text]
-    own, size = _shape(text), len(text)
-    far = [bin(own ^ _shape(other)).count("1") + abs(len(other) - size) / (size + 4) for other in others]
+    own, size = _shape(str.__str__(text)), len(text)
+    far = [bin(own ^ _shape(str.__str__(other))).count("1") + abs(len(other) - size) / (size + 4) for other in others]
     limit = max(sorted(far)[:most], default=0)
     seeded = hash_of(seed)
     near = sorted((far[at], hash_of(other, seeded), at) for at, other in enumerate(others) if far[at] <= limit)
