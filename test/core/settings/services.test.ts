@@ -212,12 +212,17 @@ describe('the services of a CI job', () => {
       'let the tests in with the password of the workflow, and nobody with another one',
       () => {
         const { script = '' } = servicePlan(job(db(settings, 'mariadb:11')), [MARIADB]) ?? {};
-        const query = (password: string) =>
-          `mariadb --no-defaults -h127.0.0.1 -P33061 -ume -p${password} -N -e 'select current_user(), database()' shop`;
+        const query = (user: string, password: string) =>
+          `mariadb --no-defaults -h127.0.0.1 -P33061 -u${user} -p'${password}' -N -e 'select current_user(), database()' shop 2>/dev/null || echo refused`;
         const end = `kill "$(cat "$(sed -n "s/.*socket: '\\(.*\\)socket'.*/\\1pid/p" "$l")")"`;
-        const lines = `${query('secret')}; ${query('other')} 2>/dev/null || echo refused; ${end}`;
-        const ended = spawnSync('sh', ['-c', `${script}${lines}`], { encoding: 'utf8' });
-        expect(ended).toMatchObject({ stdout: 'me@%\tshop\nrefused\n' });
+        const tries = [
+          query('me', 'secret'),
+          query('me', 'other'),
+          query('root', 'a $(id) b'),
+          query('root', ''),
+        ];
+        const ended = spawnSync('sh', ['-c', `${script}${tries.join('; ')}; ${end}`], { encoding: 'utf8' });
+        expect(ended).toMatchObject({ stdout: 'me@%\tshop\nrefused\nroot@%\tshop\nrefused\n' });
       },
       120_000,
     );
