@@ -113,7 +113,7 @@ describe('the package that `npm run pack` makes', () => {
     const expected = sources
       .trim()
       .split('\n')
-      .filter((path) => !path.startsWith('docs/decisions/'));
+      .filter((path) => !/^docs\/(?:decisions|images)\//.test(path));
     expect(expected.filter((path) => !files.includes(`package/${path}`))).toEqual([]);
   });
 
