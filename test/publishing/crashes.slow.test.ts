@@ -3,7 +3,7 @@ import { Fault } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { tried } from '../world/tried.ts';
-import { outcomeOf } from './outcome.ts';
+import { closePulls, outcomeOf } from './outcome.ts';
 import { type Fixture, type FixtureOptions, openFixture, sharedFixture } from './publishing-world.ts';
 
 const shared = sharedFixture('file');
@@ -80,7 +80,9 @@ async function played({ options, ready, does }: Deed, dies: number | null) {
   const before = state.writes.length;
   state.at = before + (dies ?? Number.POSITIVE_INFINITY);
   await does(fixture);
-  return { stands: await outcomeOf(fixture), writes: state.writes.slice(before) };
+  const stands = await outcomeOf(fixture);
+  await closePulls(fixture);
+  return { stands, writes: state.writes.slice(before) };
 }
 
 describe('F2: if the process dies between two records,', () => {

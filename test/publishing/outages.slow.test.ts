@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { TOSS_UP } from '../core/reports/sample.ts';
 import { tried } from '../world/tried.ts';
 import type { Call, Trouble } from './api-calls.ts';
-import { outcomeOf } from './outcome.ts';
+import { closePulls, outcomeOf } from './outcome.ts';
 import { type Fixture, openFixture, sharedFixture } from './publishing-world.ts';
 
 const shared = sharedFixture('file');
@@ -63,6 +63,7 @@ async function differing({ ready, does }: Deed) {
   const before = calm.line.calls.length;
   const said = await does(calm);
   const wanted = await outcomeOf(calm);
+  await closePulls(calm);
   const differ: object[] = [];
   const seen = new Set<string>();
   for (const [at, call] of calm.line.calls.slice(before).entries()) {
@@ -73,6 +74,7 @@ async function differing({ ready, does }: Deed) {
       fixture.line.fails({ kind, at: fixture.line.calls.length + at });
       const answer = await does(fixture);
       const stands = await outcomeOf(fixture);
+      await closePulls(fixture);
       const same = JSON.stringify(stands) === JSON.stringify(wanted);
       if (!same) differ.push({ kind, call, answer, ...differenceOf(stands, wanted) });
     }

@@ -22,6 +22,12 @@ export const pullsOf = async ({ shared, issue }: Fixture) =>
     .filter(({ head }) => head.ref.startsWith(`auto-dev/${issue}/`))
     .toSorted((a, b) => a.number - b.number);
 
+/** Closes the pull requests of a run, because later runs in the same repository would name them. */
+export async function closePulls(fixture: Fixture): Promise<void> {
+  const { github, repository } = fixture.shared.hub;
+  for (const { number } of await pullsOf(fixture)) await github.as(ALICE).closePull(repository, number);
+}
+
 /** Our comments on an issue or pull request, oldest first. */
 export const commentsOn = async ({ shared }: Fixture, on: number) =>
   (await shared.hub.github.as(ALICE).comments(shared.hub.repository, on)).filter(
