@@ -109,7 +109,7 @@ test('each edit waits longer than the one before, but for a minute at most', asy
   expect(at.length).toBeLessThan(40);
 });
 
-test('the end of a run is written at once, and its token given back', async () => {
+test('the end of a run is written at once, with a token of its own, since none outlives its stage, and none is left', async () => {
   const run = await queuedRun();
   await run.news('First.');
   await run.news('Second.');
@@ -117,7 +117,7 @@ test('the end of a run is written at once, and its token given back', async () =
   await run.announcer.finish(RUN);
   expect(run.sent.length).toBeGreaterThan(1);
   expect(run.sent.at(-1)).toContain('cancelled');
-  expect(run.tokens).toEqual({ made: 1, given: 1 });
+  expect(run.tokens).toEqual({ made: 2, given: 2 });
 });
 
 test('after an update that failed, the next one begins with a token of its own and sends the text', async () => {

@@ -133,7 +133,8 @@ function inBackground(one: StartedService, lines: readonly string[]): string {
   const isOwnEnd = `[ $c -lt 125 ] && [ $c != ${SERVICE_NOT_STARTED} ] && { grep -qE '${MACHINE_WORDS}' "$l"; [ $? = 1 ]; }`;
   const refused = `printf '%s: %s\\n' '${refusedSentence(one)}' "$(tail -n 1 "$l" | cut -c 1-300)" >&2; exit ${SERVICE_REFUSED}`;
   const notStarted = `echo "${product} could not be started for the tests." >&2; exit ${SERVICE_NOT_STARTED}`;
-  return `l=$(mktemp /tmp/${name}-log-XXXXXX); sh -ec ${shellQuoted(start)} sh "$l" >"$l" 2>&1 || { c=$?; if ${isOwnEnd}; then ${refused}; fi; ${notStarted}; }; `;
+  const logged = `l=$(mktemp /tmp/${name}-log-XXXXXX); sh -ec ${shellQuoted(start)} sh "$l" >"$l" 2>&1`;
+  return `${logged} || { c=$?; if ${isOwnEnd}; then ${refused}; fi; ${notStarted}; }; `;
 }
 
 const startScript = (one: StartedService): string =>

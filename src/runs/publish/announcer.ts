@@ -1,4 +1,4 @@
-import { asFault, type GitHubOrigin, isOver, type RunId } from '../../core/model/index.ts';
+import { asFault, type GitHubOrigin, isOver, type RunId, type RunState } from '../../core/model/index.ts';
 import { statusComment } from '../../core/reports/index.ts';
 import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { type Announcer, handleOf, type World } from '../context.ts';
@@ -36,8 +36,8 @@ interface RunUpdates {
   waiting: boolean;
   /** Edits that `soon` has made. */
   edits: number;
-  /** Kept from one update to the next, so that not each of them makes a token and gives it back. */
-  publisher: Publisher | null;
+  /** Kept for the next update in the same state of the run, so that not each of them makes a token and gives it back. */
+  kept: { readonly state: RunState; readonly publisher: Publisher } | null;
   /** Aborts the waits between edits when the run or this process ends. */
   readonly hurry: AbortController;
 }
@@ -52,7 +52,7 @@ export function openAnnouncer(parts: AnnouncerPorts): Announcer {
       work: Promise.resolve(),
       waiting: false,
       edits: 0,
-      publisher: null,
+      kept: null,
       hurry: new AbortController(),
     };
     lanes.set(runId, known);
@@ -69,7 +69,7 @@ export function openAnnouncer(parts: AnnouncerPorts): Announcer {
     return own.work;
   };
   const releaseLater = async (runId: RunId, own: RunUpdates): Promise<void> => {
-    if (own.publisher === null) return;
+    if (own.kept === null) return;
     const { edits } = own;
     await parts.clock.sleep(TOKEN_KEPT_MS, own.hurry.signal);
     if (own.edits === edits) await enqueue(runId, () => release(own));
@@ -127,9 +127,9 @@ async function announceEnd(parts: AnnouncerPorts, runId: RunId, own: RunUpdates)
 }
 
 async function release(own: RunUpdates): Promise<void> {
-  const { publisher } = own;
-  own.publisher = null;
-  await publisher?.close();
+  const { kept } = own;
+  own.kept = null;
+  await kept?.publisher.close();
 }
 
 async function announce(parts: AnnouncerPorts, runId: RunId, own: RunUpdates): Promise<void> {
@@ -140,8 +140,10 @@ async function announce(parts: AnnouncerPorts, runId: RunId, own: RunUpdates): P
   // and status belong to the active run. A fault during admission is still reported, because otherwise the label would
   // stay without a reaction.
   if (!run.task && run.state !== 'failed' && !(await mayAnnounceQueued(parts, run, origin))) return;
-  own.publisher ??= await parts.github.publisher(handleOf(origin));
-  const { publisher } = own;
+  // No token outlives the stage that it was made for (I3).
+  if (own.kept?.state !== run.state) await release(own);
+  own.kept ??= { state: run.state, publisher: await parts.github.publisher(handleOf(origin)) };
+  const { publisher } = own.kept;
   try {
     if (isQueued(run)) await acknowledgeQueued(parts, publisher, run, origin);
     else if (!isOver(run.state)) await acknowledge(parts, publisher, run, origin);
