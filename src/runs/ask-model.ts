@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  type ArtifactRef,
   asFault,
   type FaultCode,
   NO_USAGE,
@@ -145,49 +146,53 @@ export function payerOf({ runId, origin, settings }: Pick<Task, 'runId' | 'origi
   };
 }
 
+/** A stored answer to one key, null if there is none that can be read, and what stores another one. */
+interface AnswerEntry {
+  readonly text: string | null;
+  keep(answer: ArtifactRef): Promise<unknown>;
+}
+
+const rememberIn =
+  (artifacts: World['artifacts'], entryOf: (key: string) => Promise<AnswerEntry>): Remember =>
+  async <T>(key: string, work: () => Promise<T>, keeps: (result: T) => boolean = () => true): Promise<T> => {
+    const { text, keep } = await entryOf(key);
+    // The caller that chose the key determines the type.
+    if (text !== null) return JSON.parse(text) as T;
+    const answer = await work();
+    if (keeps(answer)) await keep(await artifacts.put(JSON.stringify(answer)));
+    return answer;
+  };
+
 /** Maximum length of a key stored as text, in characters; longer keys are stored as a hash and an artifact. */
 const MAX_ANSWER_CHARS = 200;
 const StoredAnswer = z.object({ sha256: z.string(), bytes: z.number() });
 
 /** Stores results for a run, across crashes. */
-export function rememberAnswers(
+export const rememberAnswers = (
   { store, artifacts }: Pick<World, 'store' | 'artifacts'>,
   runId: RunId,
-): Remember {
-  return async <T>(
-    key: string,
-    work: () => Promise<T>,
-    keeps: (result: T) => boolean = () => true,
-  ): Promise<T> => {
+): Remember =>
+  rememberIn(artifacts, async (key) => {
     const name = `answer:${key.length > MAX_ANSWER_CHARS ? (await artifacts.put(key)).sha256 : key}`;
     const { intent } = await store.intend(runId, name);
     const kept = intent.state === 'done' ? StoredAnswer.safeParse(intent.result) : null;
-    // A damaged entry is computed again: the gateway has the models' answers.
-    const text = kept?.success ? await unlessDamaged(artifacts.get(kept.data)) : null;
-    // The caller that chose the key determines the type.
-    if (text !== null) return JSON.parse(text) as T;
-    const answer = await work();
-    if (keeps(answer)) await store.fulfil(runId, name, await artifacts.put(JSON.stringify(answer)));
-    return answer;
-  };
-}
+    return {
+      // A damaged entry is computed again: the gateway has the models' answers.
+      text: kept?.success ? await unlessDamaged(artifacts.get(kept.data)) : null,
+      keep: (answer) => store.fulfil(runId, name, answer),
+    };
+  });
 
 /** The same for work that is no run. `scope` names what may share answers. */
-export function keepAnswers(
+export const keepAnswers = (
   { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
   scope: string,
-): Remember {
-  return async <T>(
-    key: string,
-    work: () => Promise<T>,
-    keeps: (result: T) => boolean = () => true,
-  ): Promise<T> => {
+): Remember =>
+  rememberIn(artifacts, async (key) => {
     const name = (await artifacts.put(key)).sha256;
     const known = await store.kept(scope, name);
-    // The caller that chose the key determines the type.
-    if (known) return JSON.parse(await artifacts.get(known)) as T;
-    const answer = await work();
-    if (keeps(answer)) await store.keep(scope, name, await artifacts.put(JSON.stringify(answer)));
-    return answer;
-  };
-}
+    return {
+      text: known ? await artifacts.get(known) : null,
+      keep: (answer) => store.keep(scope, name, answer),
+    };
+  });

@@ -3,15 +3,15 @@
 // `sure` says where trouble counts: `always`, `if-it-parsed` (where the file's own base version has none), `never`. The
 // rule is to call no valid file broken: whatever one parser of its language accepts is fine, and trouble of ours is no
 // answer.
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { openGrammars } from './grammars.mjs';
 import { ALWAYS, COMPONENT, extensionByProgram, GRAMMARS, NEVER, PYTHON, TYPESCRIPT } from './languages.mjs';
 import { asJavaScript, asJson, asPython, asShell, asTypeScript } from './parsers.mjs';
-import { textOf } from './texts.mjs';
 import { troubleIn } from './troubles.mjs';
 
 const MAX_CHARACTERS = 300;
+const MAX_BYTES = 2 << 20;
 /** Marks of templates, whose files are of no language yet; `{{` alone is common in some. */
 const TEMPLATE = /\{\{|\{%|<%/;
 const TEMPLATE_OF_CODE = /\{\{ |\{%|<%/;
@@ -74,6 +74,14 @@ async function troubleOf({ path, extension, text }, answers) {
     default:
       return Object.hasOwn(GRAMMARS, extension) ? byGrammar(GRAMMARS[extension], text) : null;
   }
+}
+
+/** The text of a file that is worth parsing; null for links, big files, and what is no UTF-8 text. */
+function textOf(path) {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (!stat?.isFile() || stat.size > MAX_BYTES) return null;
+  const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
+  return /[\0\uFFFD]/.test(text) ? null : text;
 }
 
 /** Without an extension, the first line says what the file is. */

@@ -8,12 +8,11 @@ import {
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import { type Alias, formatList } from '../model/index.ts';
 import { commandFailure, failureHint, howEnded, limitHelp, quotedCode } from './commands.ts';
+import { cutNotes, kindNotes } from './evidence-notes.ts';
 import { lockNotes } from './findings.ts';
 import { counted, shortSha } from './format.ts';
-import { cutNotes } from './left-out.ts';
 import { code, prose } from './markdown.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
-import { kindNotes } from './task-notes.ts';
 import type { RunView, SandboxView } from './view.ts';
 import { visibleLine } from './visible.ts';
 

@@ -1,7 +1,7 @@
 import { checkFiles } from './checks.ts';
 import { chainParts } from './command-kinds.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
-import { missingPythonPackages } from './python-packages.ts';
+import { missingPythonPackages } from './python-project.ts';
 import {
   MAKE_VENV,
   PYTEST_ALONE,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { suggest } from './suggest.ts';
+import { suggest } from './problems.ts';
 
 const strategyWeight = (what: string) => z.number().min(0).max(100).optional().describe(`Weight of ${what}.`);
 

@@ -49,7 +49,7 @@ export {
 export * from './operator.ts';
 export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
-export { problemsOf } from './problems.ts';
+export { problemsOf, suggest } from './problems.ts';
 export { shownSetup } from './python-setup.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
@@ -76,7 +76,6 @@ export {
   type SubmoduleAccess,
   submoduleAddress,
 } from './submodules.ts';
-export { suggest } from './suggest.ts';
 export { testSteps } from './test-steps.ts';
 export { readPlainToml } from './toml-and-yaml.ts';
 export {

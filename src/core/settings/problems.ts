@@ -1,5 +1,5 @@
+import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { suggest } from './suggest.ts';
 
 export interface SettingsProblem {
   /** Path in the document; empty for the document itself. The path of an unknown key ends with that key. */
@@ -90,4 +90,19 @@ function formsOf(schema: unknown): readonly unknown[] {
     inner = inner.def.innerType;
   }
   return inner instanceof z.ZodUnion ? inner.options.flatMap(formsOf) : [inner];
+}
+
+/**
+ * The known name that was probably intended: an edit distance of at most two and a third of its length; otherwise
+ * null.
+ */
+export function suggest(written: string, known: readonly string[]): string | null {
+  let best: { name: string; errors: number } | null = null;
+  for (const name of known) {
+    const most = Math.min(2, Math.ceil(name.length / 3));
+    if (Math.abs(name.length - written.length) > most) continue;
+    const errors = distance(written.toLowerCase(), name.toLowerCase());
+    if (errors <= most && (best === null || errors < best.errors)) best = { name, errors };
+  }
+  return best?.name ?? null;
 }

@@ -12,7 +12,7 @@ import {
 } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import { handleOf, MAY_WRITE, type World } from '../../runs/index.ts';
-import type { Access, Right, Viewer, VisibleRepositories } from '../context.ts';
+import type { Access, Right, Viewer, VisibleRepositories, WebParts } from '../context.ts';
 
 /** Longest age of a right that is still used, milliseconds. Our default: who loses it sees nothing a minute later. */
 const RIGHT_MS = 60_000;
@@ -208,3 +208,17 @@ function withinTime<T>(work: Promise<T>): Promise<T> {
   );
   return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
 }
+
+/** Repositories with runs to which a viewer may write, as far as lists know. */
+export async function writableRepositories(
+  { access }: Pick<WebParts, 'access'>,
+  viewer: Viewer,
+): Promise<VisibleRepositories> {
+  const { repositories, complete } = await access.visibleRepositories(viewer);
+  const rights = await Promise.all(repositories.map((one) => access.listedRight(viewer, one)));
+  return { repositories: repositories.filter((_, at) => rights[at] === 'write'), complete };
+}
+
+/** Said of a repository that does not exist, and of one that the viewer may not see (decision 127). */
+export const noSuchRepository = (name: string): string =>
+  `${name} is no repository with runs that you may see. Check its name. The first run of a repository is started with a label, a comment or the API.`;

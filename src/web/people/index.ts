@@ -1,6 +1,5 @@
-export { openAccess } from './access.ts';
+export { noSuchRepository, openAccess, writableRepositories } from './access.ts';
 export { FormKey, refuseForgedForms } from './csrf.ts';
 export { openLocalSignIn } from './local.ts';
 export { openSignIn } from './sign-in.ts';
 export { openConcurrencyLimit, openVisitLimit, personKey } from './visits.ts';
-export { noSuchRepository, writableRepositories } from './writable.ts';

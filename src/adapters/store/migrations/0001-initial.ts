@@ -1,8 +1,105 @@
 import { sql } from 'kysely';
-import { apiTables } from './0001-api.ts';
-import { executors } from './0001-executors.ts';
 import { runs } from './0001-runs.ts';
-import { sessions } from './0001-sessions.ts';
+
+/** Tables that an expired process must not write to. */
+const FENCED_TABLES = [
+  'runoff.run',
+  'runoff.candidate',
+  'runoff.coder_step',
+  'runoff.transition',
+  'runoff.stage_timing',
+  'runoff.delivery',
+  'runoff.intent',
+  'runoff.answer',
+  'runoff.reply',
+  'runoff.command',
+  'runoff.vote',
+  'runoff.pick',
+  'runoff.recipe',
+  'runoff.candidate_outcome',
+  'runoff.idempotency_key',
+];
+
+/** The processes that share the work. An expired one can no longer write anything (docs/decisions/0036). */
+const executors = [
+  sql`
+    create table runoff.executor (
+      id          text primary key,
+      incarnation text not null,
+      role        text not null,
+      facts       jsonb not null,
+      started_at  bigint not null,
+      seen        timestamptz not null
+    )`,
+  // A process identifies itself in its connections; one that does not is not checked. A key share lock allows its own
+  // heartbeats while it writes, but not its expiry.
+  sql`
+      create function runoff.fence() returns trigger language plpgsql as $$
+      begin
+        if coalesce(current_setting('runoff.incarnation', true), '') <> '' then
+          perform 1 from runoff.executor
+            where id = current_setting('runoff.executor', true)
+              and incarnation = current_setting('runoff.incarnation', true)
+            for key share;
+          if not found then
+            raise exception 'executor % has expired', current_setting('runoff.executor', true)
+              using errcode = 'RF001';
+          end if;
+        end if;
+        return null;
+      end $$`,
+  ...FENCED_TABLES.map(
+    (table) => sql`
+    create trigger fence before insert or update or delete on ${sql.table(table)}
+      for each statement execute function runoff.fence()`,
+  ),
+  // A booked call may always be settled by the process that booked it: the money is spent.
+  sql`
+    create trigger fence before insert on runoff.gateway_call
+      for each statement execute function runoff.fence()`,
+];
+
+/** Tokens of the API, of whose texts only hashes are kept, and keys under which a request has its effect once. */
+const apiTables = [
+  sql`
+    create table runoff.api_token (
+      id           text primary key,
+      hash         text not null,
+      user_id      bigint not null,
+      token        jsonb not null,
+      created_at   bigint not null,
+      expires_at   bigint not null,
+      last_used_at bigint,
+      revoked_at   bigint
+    )`,
+  sql`create index api_token_newest on runoff.api_token (created_at desc, id)`,
+  sql`
+    create table runoff.idempotency_key (
+      owner   text not null,
+      key     text not null,
+      request text not null,
+      work    text not null,
+      holder  text,
+      answer  jsonb,
+      at      bigint not null,
+      primary key (owner, key)
+    )`,
+  sql`create index idempotency_key_at on runoff.idempotency_key (at)`,
+];
+
+/** Who is signed in to the pages. Only the hash of a session's id is stored: rows give nobody a session. */
+const sessions = [
+  sql`
+    create table runoff.session (
+      hash       text primary key,
+      user_id    bigint not null,
+      login      text not null,
+      created_at bigint not null,
+      expires_at bigint not null
+    )`,
+  sql`create index session_of_user on runoff.session (user_id)`,
+  sql`create index session_end on runoff.session (expires_at)`,
+];
 
 /**
  * Calls of models and their answers. None refers to a run, because the costs are kept even if the run is deleted or

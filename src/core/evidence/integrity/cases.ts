@@ -1,15 +1,18 @@
 import {
   type Chain,
+  chainsOf,
   child,
   contentOf,
   type Grammar,
   isScript,
   isString,
   nodeText,
+  type SourceText,
   type SyntaxNode,
   type SyntaxTree,
+  type SyntaxTrees,
 } from '../../source/index.ts';
-import { lineIndexAt, type Side } from './view.ts';
+import { lineIndexAt, type Side, sideOfText } from './view.ts';
 
 /** A test, or a group of tests, in a text. */
 export interface TestCase {
@@ -201,4 +204,21 @@ export function lastBefore(sorted: readonly { readonly at: number }[], offset: n
     else high = middle - 1;
   }
   return low;
+}
+
+/**
+ * Number of tests that a text declares, those within another test not counted: at least so many are reported, unless some
+ * are declared on a condition. 0 if the text cannot be parsed.
+ */
+export function declaredTests(source: SourceText, trees: SyntaxTrees): number {
+  const side = sideOfText(source, trees);
+  const tests = testCasesOf(side, side.tree ? chainsOf(side.tree) : []).filter(({ suite }) => !suite);
+  let end = -1;
+  let count = 0;
+  for (const test of tests) {
+    if (test.at < end) continue;
+    end = test.end;
+    count += 1;
+  }
+  return count;
 }

@@ -1,5 +1,5 @@
 export { holdsTests, readTests, type TestView } from './assertions.ts';
-export { declaredTests } from './declared-tests.ts';
+export { declaredTests } from './cases.ts';
 export {
   type Change,
   EXPECTATION_KINDS,
@@ -12,6 +12,7 @@ export {
   type TamperingFinding,
   type TamperingKind,
 } from './finding.ts';
+export { wholeFileChanges } from './removed-tests.ts';
 export { exportedLibraries, suspiciousCode } from './suspicious-code.ts';
 export {
   attributeTricks,
@@ -25,4 +26,3 @@ export {
 } from './test-environment.ts';
 export { comparedTests, isStillRun, testNameStyle } from './tests.ts';
 export { firstChange, type InspectedFile, inspectFile, type PatchTexts, textsToParse } from './view.ts';
-export { wholeFileChanges } from './whole-files.ts';

@@ -1,8 +1,10 @@
+import { isTestNamed } from '../../patches/index.ts';
 import { type Assertion, assertionsIn, type ParsedTests, type TestView, testAround } from './assertions.ts';
 import type { TestCase } from './cases.ts';
+import type { Suspicion, TamperingKind } from './finding.ts';
 import { literalsOf, squeeze } from './matchers.ts';
 import type { MatchedView } from './matching.ts';
-import { lineIndexAt, lineText } from './view.ts';
+import { firstChange, type InspectedFile, lineIndexAt, lineText } from './view.ts';
 
 /** A base test that the patched files no longer contain. */
 interface RemovedTest {
@@ -188,3 +190,42 @@ const rootsOf = (subject: string, negative: boolean): readonly string[] =>
 const KEYWORDS: ReadonlySet<string> = new Set(
   'await async new return function typeof self this null true false None True False nil'.split(' '),
 );
+
+/**
+ * Test files that are removed or replaced as a whole. Their tests have already been compared one by one;
+ * `found` says how. `added`: trimmed lines that some file of the patch adds.
+ */
+export function wholeFileChanges(
+  inspected: InspectedFile,
+  found: readonly Suspicion[],
+  added: ReadonlySet<string>,
+): readonly Suspicion[] {
+  const { file } = inspected;
+  const { change, path } = file;
+  if (file.role !== 'test') return [];
+  const whole = (kind: TamperingKind, what: string): readonly Suspicion[] => [
+    { kind, what, at: firstChange(inspected), whole: true },
+  ];
+  const kind = isTestNamed(path) ? 'test-deleted' : 'fixture-changed';
+  const thing = isTestNamed(path) ? 'a test file' : 'a file that tests use';
+  if (change === 'type-changed')
+    return [
+      {
+        kind: 'test-deleted',
+        what: `${thing} changed its type`,
+        at: firstChange(inspected),
+        whole: true,
+        severity: 'gate',
+      },
+    ];
+  if (change === 'modified' && file.binary) return whole('fixture-changed', 'a binary test file was changed');
+  if (change === 'modified' && isExecutable(file.oldMode) && !isExecutable(file.newMode))
+    return whole('fixture-changed', `${thing} is no longer executable`);
+  if (change !== 'deleted' || found.length > 0) return [];
+  const lines = inspected.changes.filter(({ line }) => /\w/.test(line.text));
+  const gone = lines.filter(({ line }) => !added.has(line.text.trim())).length;
+  // A renamed file keeps most of its lines.
+  return lines.length > 0 && gone <= lines.length / 2 ? [] : whole(kind, `${thing} was removed`);
+}
+
+const isExecutable = (mode: string): boolean => mode === '100755';
