@@ -148,3 +148,11 @@ export function sourceRepositoriesNote(output: string, hosts: readonly string[])
   if (names.length === 0) return null;
   return `A dependency comes from sources there, not from a package registry: ${names.join(', ')}.`;
 }
+
+/** Hosts that serve the archives of another one's repositories. npm, pnpm and yarn ask it after they found a commit. */
+const ARCHIVES: Readonly<Record<string, string>> = { 'github.com': 'codeload.github.com' };
+
+/** These hosts of source repositories, each with that of its archives, so that both are allowed at once. */
+export const withArchiveHosts = (hosts: readonly string[]): readonly string[] => [
+  ...new Set(hosts.flatMap((host) => [host, ARCHIVES[host] ?? []].flat())),
+];

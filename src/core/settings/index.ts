@@ -30,6 +30,7 @@ export {
   gitEnvironment,
   lfsPaths,
   sourceRepositoriesNote,
+  withArchiveHosts,
 } from './git-content.ts';
 export { shellQuoted } from './last-resorts.ts';
 export {

@@ -16,6 +16,7 @@ import {
   sourceRepositoriesNote,
   toolchainFiles,
   wantedTools,
+  withArchiveHosts,
 } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
@@ -177,9 +178,9 @@ function outputText(tail: string): string {
 function refusedText(hosts: readonly string[], output: string): string | null {
   if (hosts.length === 0) return null;
   const names = hosts.slice(0, 5).map((host) => host.replace(/:443$/, ''));
-  const list = names.join(', ');
   const sources = sourceRepositoriesNote(output, names);
-  return `It may not reach ${list}.${sources === null ? '' : ` ${sources}`} To allow that, add \`network: { allow: [${list}] }\` to .github/auto-dev.yml, and NETWORK_ALLOW=registries,${names.join(',')} to Runoff's own settings.`;
+  const wanted = sources === null ? names : withArchiveHosts(names);
+  return `It may not reach ${names.join(', ')}.${sources === null ? '' : ` ${sources}`} To allow that, add \`network: { allow: [${wanted.join(', ')}] }\` to .github/auto-dev.yml, and NETWORK_ALLOW=registries,${wanted.join(',')} to Runoff's own settings.`;
 }
 
 type Ports = Pick<World, 'workspaces'>;

@@ -4,6 +4,7 @@ import {
   gitEnvironment,
   lfsPaths,
   sourceRepositoriesNote,
+  withArchiveHosts,
 } from '../../../src/core/settings/index.ts';
 
 describe('what stands in a commit only as a reference', () => {
@@ -76,5 +77,11 @@ describe('the source repositories that set-up needs', () => {
     ['a line without end', `git https://git.test/x/a ${'x'.repeat(3_000)}`],
   ])('are none for %s', (_, output) => {
     expect(sourceRepositoriesNote(output, ['git.test'])).toBeNull();
+  });
+
+  test('are allowed together with the hosts of their archives, which package managers ask afterwards', () => {
+    const both = ['github.com', 'codeload.github.com'];
+    expect(withArchiveHosts(['git.test', 'github.com'])).toEqual(['git.test', ...both]);
+    expect(withArchiveHosts([...both].reverse())).toEqual([...both].reverse());
   });
 });
