@@ -6,7 +6,9 @@ import {
   MAKE_VENV,
   PYTEST_ALONE,
   PYTEST_TOO,
+  setupWithoutExtras,
   setupWithoutSelf,
+  setupWithSelfLast,
   testSamples,
   UNITTEST,
   VENV,
@@ -235,6 +237,12 @@ const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
 const AWAY =
   /\b(?:ECONNRESET|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED)\b|Temporary failure in name resolution|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out)/i;
 
+/** pip's words for the project in the folder of the sandbox, and packages that require another version of it. */
+const OWN_CONFLICT = /\(from (?:file:\/\/)?\/repo\).{0,2000}conflicting dependencies/;
+
+/** pip's words for a package of an extra that no index has for this Python. */
+const EXTRA_MISSING = /satisfies the requirement [^\n]{0,300}; extra == /;
+
 const needsNoRegistry = ({ commands }: Recipe): boolean =>
   [MAKE_VENV, `${MAKE_VENV}${PYTEST_TOO}`].includes(commands.setup ?? '');
 
@@ -250,8 +258,12 @@ function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): reado
     const fresh = parts.map((part) => (of.test(part) ? becomes(part) : part)).join(' && ');
     return fresh === parts.join(' && ') ? [] : [withCommand(recipe, 'setup', fresh)];
   });
+  const self = [
+    OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null,
+    EXTRA_MISSING.test(output) ? setupWithoutExtras(setup) : null,
+  ].flatMap((fresh) => (fresh === null ? [] : [withCommand(recipe, 'setup', fresh)]));
   const unittest = setup === PYTEST_ALONE ? [withCommand(without(recipe, 'setup'), 'test', UNITTEST)] : [];
-  return [...rewritten, ...withoutSelf(recipe, setup), ...unittest];
+  return [...rewritten, ...self, ...withoutSelf(recipe, setup), ...unittest];
 }
 
 /**

@@ -257,3 +257,23 @@ export function setupWithoutSelf(setup: string): string | null {
   if (!isEmpty) return without;
   return ONLY_SELF.test(setup) ? MAKE_VENV : null;
 }
+
+/** The project itself without its extras, whose packages cannot be had; null if it installs none. */
+export function setupWithoutExtras(setup: string): string | null {
+  const [self = ''] = SELF.exec(setup) ?? [];
+  return self.includes('[') ? setup.replace(self, () => self.replace(/\[[^\]]*\]/, '')) : null;
+}
+
+/**
+ * A set-up command whose packages require another version of the project itself, as pytest does of its own
+ * dependencies: in a checkout without tags, a version that is made of tags is too small. The project is installed for
+ * its dependencies first, then the packages, which may replace it, then the project in place of what they brought.
+ * Null if it does not install both.
+ */
+export function setupWithSelfLast(setup: string): string | null {
+  const [self] = SELF.exec(setup) ?? [];
+  const others = setupWithoutSelf(setup);
+  if (self === undefined || others === null || !others.startsWith(`${MAKE_VENV} && `)) return null;
+  const install = `${VENV} -m pip install`;
+  return `${others.replace(MAKE_VENV, () => `${MAKE_VENV} && ${install}${self}`)} && ${install} --no-deps${self}`;
+}

@@ -98,6 +98,11 @@ describe('after a set-up that failed', () => {
     ['uv sync --frozen --all-extras', 'error: Failed to parse lockfile `uv.lock`', 'uv sync --all-extras'],
     ['cp a b && npm ci', MISMATCH, 'cp a b && npm install'],
     [
+      `${PIP} -e '.[test,dev]' pytest; }`,
+      'ERROR: Could not find a version that satisfies the requirement y; extra == "test" (from x[test]) (from versions: none)',
+      `${PIP} -e '.' pytest; }`,
+    ],
+    [
       `${PIP} -e '.[test]' -r requirements.txt; }`,
       'error: subprocess-exited-with-error',
       `${PIP} -r requirements.txt; }`,
@@ -130,6 +135,19 @@ describe('after a set-up that failed', () => {
       'Temporary failure in name resolution',
     );
     expect(next([both])?.commands.setup).toBe(`${MAKE_VENV}${withPytest}`);
+  });
+
+  test('the project itself is installed last where other packages require another version of it', () => {
+    const output =
+      'ERROR: Cannot install x 0.1.dev7+g0123abc (from /repo), pytest==8.4.2 and pytest==9.1.1 because these package versions have conflicting dependencies.';
+    const tried = failed({ setup: `${PIP} -e '.' 'pytest' || true; }`, test: 'pytest' }, 'set-up', output);
+    const install = '.venv/bin/python -m pip install';
+    expect(next([tried])?.commands).toEqual({
+      setup: `${MAKE_VENV} && ${install} -e '.' && { ${install} 'pytest' || true; } && ${install} --no-deps -e '.'`,
+      test: 'pytest',
+    });
+    const others = output.replace('(from /repo)', '(from y)');
+    expect(next([{ ...tried, output: others }])?.commands.test).toBe('PYTHONPATH=.:src pytest');
   });
 
   test('a registry that is away is not asked in another way', () => {
