@@ -135,3 +135,84 @@ describe('in a workspace', () => {
     ]);
   });
 });
+
+const pom = (name: string, uses: readonly string[] = []) =>
+  `<project><artifactId>${name}</artifactId><dependencies>${uses.map((one) => `<dependency><artifactId>${one}</artifactId></dependency>`).join('')}</dependencies></project>\n`;
+/** Tests modules as Maven does: those of `-pl` with the ones that they need, unless a file excludes their tests. */
+const MVNW = `
+wanted='core api archive'
+while [ $# -gt 0 ]; do if [ "$1" = -pl ]; then wanted=$(echo "core,$2" | tr , ' '); fi; shift; done
+for one in $wanted; do
+  grep -qF '**' $one/target/runoff-untested 2>/dev/null && continue
+  echo "$one" >>tested
+  mkdir -p $one/target/surefire-reports
+  if /opt/toolchain/bin/node $one/test.js; then failure=''; else failure='<failure message="wrong"/>'; fi
+  echo '<testsuite name="T"><testcase name="runs" classname="T">'"$failure"'</testcase></testsuite>' >$one/target/surefire-reports/TEST-T.xml
+done
+MORE
+`;
+const sum = (body: string) => ({ 'core/sum.js': `module.exports = (list) => ${body};\n` });
+/** `api` depends on `core`; nothing on `archive`, whose tests take four seconds. */
+const MODULES = {
+  mvnw: MVNW.replace('MORE', ''),
+  'pom.xml':
+    '<project><artifactId>top</artifactId><packaging>pom</packaging><modules><module>core</module><module>api</module><module>archive</module></modules></project>\n',
+  ...sum('list.reduce((a, b) => a + b)'),
+  'core/pom.xml': pom('core'),
+  'core/test.js': "process.exit(require('./sum.js')([1, 2]) === 3 ? 0 : 1);\n",
+  'api/pom.xml': pom('api', ['core']),
+  'api/test.js': "process.exit(String(require('../core/sum.js')([2])) === '2' ? 0 : 1);\n",
+  'archive/pom.xml': pom('archive'),
+  'archive/test.js': 'setTimeout(() => {}, 4000);\n',
+  '.gitignore': 'target/\n',
+};
+const TEST = 'sh ./mvnw -q test';
+
+describe('in a Maven build', () => {
+  const all = { 'core > T > runs': 'passed', 'api > T > runs': 'passed', 'archive > T > runs': 'passed' };
+  const right = sum('list.reduce((a, b) => a + b, 0)');
+  const breaking = sum('list.length === 1 ? null : list.reduce((a, b) => a + b, 0)');
+
+  test('all modules are tested by one command if there is time', async () => {
+    const fixture = await shared.fixture({ files: MODULES, test: TEST });
+    const onBase = await fixture.base();
+    expect(onBase.tests).toEqual(all);
+    const { A, B } = await fixture.examine(onBase, { A: right, B: breaking });
+    expect(A).toMatchObject({ survivor: true, baseTests: { passed: 3, total: 3 } });
+    expect(B?.baseTests?.regressions).toEqual(['api > T > runs']);
+    expect(notesOf(A)).toEqual([]);
+  });
+
+  test('without the time for all, changed modules and those that depend on them are tested, and it is said', async () => {
+    const fixture = await shared.fixture({ files: MODULES, test: TEST, examine: '3s' });
+    const onBase = await fixture.base();
+    expect(onBase.tests).toEqual(all);
+    const { A, B } = await fixture.examine(onBase, { A: right, B: breaking });
+    expect(A).toMatchObject({ survivor: true, baseTests: { passed: 2, total: 2, regressions: [] } });
+    expect(B?.baseTests?.regressions).toEqual(['api > T > runs']);
+    expect(A?.cut?.leftOut[0]).toEqual({ what: 'packages', count: 1, of: 3 });
+    const { C } = await fixture.examine(onBase, { C: { 'api/more.js': 'module.exports = 1;\n' } });
+    expect(C?.baseTests).toMatchObject({ passed: 1, total: 1 });
+  });
+
+  test('modules that cannot be tested without the others are tested with them', async () => {
+    const needy = MVNW.replace(
+      'MORE',
+      '[ -d archive/target/surefire-reports ] || rm -r api/target/surefire-reports',
+    );
+    const fixture = await shared.fixture({ files: { ...MODULES, mvnw: needy }, test: TEST, examine: '3s' });
+    const onBase = await fixture.base();
+    const { A, B } = await fixture.examine(onBase, { A: right, B: breaking });
+    expect(A).toMatchObject({ survivor: true, baseTests: { passed: 3, total: 3 } });
+    expect(B?.baseTests?.regressions).toEqual(['api > T > runs']);
+    expect(A?.cut?.leftOut.map(({ what }) => what) ?? []).not.toContain('packages');
+  });
+
+  test('the settings can name the modules', async () => {
+    const fixture = await shared.fixture({ files: MODULES, test: TEST, packages: ['api'] });
+    const onBase = await fixture.base();
+    expect(onBase.tests).toEqual({ 'api > T > runs': 'passed' });
+    const { B } = await fixture.examine(onBase, { B: breaking });
+    expect(B?.baseTests?.regressions).toEqual(['api > T > runs']);
+  });
+});

@@ -66,6 +66,8 @@ export interface TestRun {
   readonly steps?: readonly string[];
   /** The run of each package when the command was split by workspace packages; absent otherwise. */
   readonly packages?: readonly PackageRun[];
+  /** The modules of a build to which a run of all was restricted; absent: it is not restricted. */
+  readonly modules?: readonly string[];
   /** The end of the output, bounded, without escape sequences. */
   readonly tail: string;
   /** The lines of the output that explain the failure of the command; absent if it succeeded. */

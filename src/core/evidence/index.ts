@@ -75,6 +75,7 @@ export {
 } from './observations.ts';
 export {
   joinPackages,
+  ofModules,
   ofPackages,
   packagesIn,
   packagesLeftOut,
@@ -82,6 +83,7 @@ export {
   packagesOfAll,
   silentPackages,
   soundPackages,
+  suiteFits,
   withoutSilentPackages,
 } from './package-runs.ts';
 export { changeClasses, type SameSetTests, sameSetTests } from './peer-matrix.ts';

@@ -102,6 +102,27 @@ function withIds(run: TestRun, stays: (id: string) => boolean): TestRun {
 /** Test runs of each candidate that must fit into the time: with the base's files, and with its own. */
 const RUNS = 2;
 
+/** Whether all candidates can be tested with the whole suite in this time. */
+export const suiteFits = (
+  onBase: TestRun,
+  { budgetMs, rounds }: { readonly budgetMs: number; readonly rounds: number },
+): boolean => RUNS * Math.max(1, rounds) * onBase.ms <= budgetMs;
+
+/**
+ * The base run restricted to some modules of a build, `some` being a run of these alone on the same tree. Null if that
+ * has other results: then these modules cannot be tested without the others.
+ */
+export function ofModules(onBase: TestRun, some: TestRun, folders: readonly string[]): TestRun | null {
+  const wanted = new Set(folders);
+  const own = withIds(onBase, (id) => wanted.has(packageOfTest(id)));
+  const flaky = new Set(onBase.flaky ?? []);
+  const differs = Object.keys({ ...own.tests, ...some.tests }).some(
+    (id) => !flaky.has(id) && own.tests[id] !== some.tests[id],
+  );
+  if (differs || some.source !== 'report' || some.stopped !== null) return null;
+  return { ...own, exitCode: some.exitCode, ms: some.ms, modules: folders };
+}
+
 /**
  * The packages to skip. Packages that candidates can affect are always tested; of the others, as many as fit into the
  * time, fastest first. Packages without usable results on the base are always skipped, because there is nothing to

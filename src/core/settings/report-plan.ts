@@ -1,9 +1,11 @@
 import { type Recognised, recognise, unreadRunner, wordsOf } from './command-kinds.ts';
+import { forModules, modulesBuiltBy } from './maven-modules.ts';
 import { tapOfNode } from './node-reporters.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import {
   type FocusForm,
   focusForm,
+  mavenReport,
   type ReportSource,
   type RunnerForm,
   runnerForm,
@@ -55,6 +57,15 @@ export interface ReportPlan {
    * or if no file is left: then the whole command has to be run.
    */
   focus(files: readonly string[]): readonly TestCommand[] | null;
+  /** Modules that the only command tests together; absent if it cannot test some of them. */
+  readonly modules?: TestModules;
+}
+
+/** Modules of a build that one command tests. */
+interface TestModules {
+  readonly folders: readonly string[];
+  /** Tests only these modules, and leaves reports of no others. */
+  only(folders: readonly string[]): TestCommand;
 }
 
 /**
@@ -89,7 +100,24 @@ export function reportPlan(
   const plan = planOf(testCommand, line, form);
   const focused = plan.report && focusForm(found, folder);
   const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
-  return { ...as, commands: [plan], focus };
+  const isMaven = found.runner === 'maven' && line.direct && line.before === '';
+  const modules = isMaven ? mavenOnly(plan, found.words, files) : null;
+  return { ...as, commands: [plan], focus, ...(modules ? { modules } : {}) };
+}
+
+/** The modules of a Maven build; null for one without, and for a command that selects some itself. */
+function mavenOnly(
+  plan: TestCommand,
+  words: readonly string[],
+  files: Readonly<Record<string, string>>,
+): TestModules | null {
+  const folders = modulesBuiltBy(words, files);
+  const only = (chosen: readonly string[]): TestCommand => ({
+    ...plan,
+    command: forModules(plan.command, folders, chosen),
+    report: mavenReport(chosen),
+  });
+  return folders.length > 1 ? { folders, only } : null;
 }
 
 /** The unchanged command, by its exit code alone. */

@@ -139,11 +139,7 @@ const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = 
   qunit: tap,
   script: () => UNKNOWN_OUTPUT,
   uvu: () => ({ source: 'stdout', format: 'uvu-text' }),
-  maven: () => ({
-    source: 'tree',
-    pattern: String.raw`(?:^|/)target/(?:surefire|failsafe)-reports/TEST-[^/]+\.xml$`,
-    format: 'junit-files',
-  }),
+  maven: () => mavenReport(),
   gradle: () => ({
     source: 'tree',
     pattern: String.raw`(?:^|/)build/test-results/(?:[^/]+/)?TEST-[^/]+\.xml$`,
@@ -161,6 +157,13 @@ function xml(folder: string): ReportSource {
 function tap(): ReportSource {
   return { source: 'stdout', format: 'tap' };
 }
+
+/** The reports of these modules; absent: of all. */
+export const mavenReport = (modules?: readonly string[]): ReportSource => ({
+  source: 'tree',
+  pattern: `${modules ? `^(?:${modules.map(RegExp.escape).join('|')})/` : '(?:^|/)'}target/(?:surefire|failsafe)-reports/TEST-[^/]+\\.xml$`,
+  format: 'junit-files',
+});
 
 /** Of an unknown program, which may print its results on standard output. */
 export const UNKNOWN_OUTPUT: ReportSource = { source: 'stdout', format: 'any-text' };

@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { mavenModules, pomFiles } from './maven-modules.ts';
 
 /** A package of a workspace. */
 export interface WorkspacePackage {
-  readonly kind: 'node' | 'go';
+  readonly kind: 'node' | 'go' | 'maven';
   /** From the top of the repository. */
   readonly folder: string;
   /** Folders of the packages of the workspace that it depends on. */
@@ -17,11 +18,13 @@ const MAX_PACKAGES = 200;
 const MAX_MANIFEST_CHARS = 200_000;
 
 /**
- * The packages of an npm, pnpm or yarn workspace, and the modules of a go.work, with their dependencies by the names
- * in their manifests; sorted by folder. Empty without a workspace, and for one that cannot be read or is too large.
+ * The packages of an npm, pnpm or yarn workspace, and the modules of a go.work or a Maven build, with their
+ * dependencies by the names in their manifests; sorted by folder. Empty without a workspace, and for one that cannot be
+ * read or is too large.
  */
 export function workspaceGraph(files: RepositoryFiles): readonly WorkspacePackage[] {
-  const found = [...nodePackages(files), ...goModules(files)];
+  const maven = mavenModules(files).map((one): WorkspacePackage => ({ kind: 'maven', ...one }));
+  const found = [...nodePackages(files), ...goModules(files), ...maven];
   return found.length > MAX_PACKAGES ? [] : found.toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
 }
 
@@ -32,7 +35,16 @@ export const workspaceFolders = (files: RepositoryFiles): readonly string[] =>
 /** Files at the top that define what a test command runs. */
 const TOP_FILES: readonly string[] = [
   ...['package.json', 'pnpm-workspace.yaml', 'GNUmakefile', 'makefile', 'Makefile', 'tox.ini', 'setup.cfg'],
-  ...['noxfile.py', 'turbo.json', 'nx.json', 'lerna.json', 'go.work', 'go.mod'],
+  ...[
+    'noxfile.py',
+    'turbo.json',
+    'nx.json',
+    'lerna.json',
+    'go.work',
+    'go.mod',
+    'pom.xml',
+    '.mvn/maven.config',
+  ],
 ];
 
 /** Those of them that a repository has. */
@@ -56,7 +68,8 @@ export function packageFiles(paths: readonly string[], files: RepositoryFiles): 
   // Indicates that nx targets may be more than scripts.
   const project =
     files['nx.json'] === undefined ? undefined : paths.find((path) => /(?:^|\/)project\.json$/.test(path));
-  return [...manifests.slice(0, MAX_PACKAGES + 1), ...(project === undefined ? [] : [project])];
+  const poms = pomFiles(paths, files);
+  return [...manifests.slice(0, MAX_PACKAGES + 1), ...poms, ...(project === undefined ? [] : [project])];
 }
 
 /** Such a name needs no quotes in a shell, and is no option. */
@@ -169,12 +182,25 @@ const BESIDE =
 
 /**
  * Folders of the packages that these changes can affect: those with a changed file, and their direct and indirect
- * dependents. A changed file outside all packages affects every package, unless it is documentation.
+ * dependents. A changed file outside all packages of a kind affects every package of this kind, unless it is
+ * documentation: no manifest says what the packages of one kind need of another.
  */
 export function affectedPackages(
   graph: readonly WorkspacePackage[],
   changed: readonly string[],
 ): ReadonlySet<string> {
+  const kinds = new Set(graph.map(({ kind }) => kind));
+  return new Set(
+    [...kinds].flatMap((kind) => [
+      ...affectedOfKind(
+        graph.filter((one) => one.kind === kind),
+        changed,
+      ),
+    ]),
+  );
+}
+
+function affectedOfKind(graph: readonly WorkspacePackage[], changed: readonly string[]): ReadonlySet<string> {
   const folders = new Set(graph.map(({ folder }) => folder));
   const affected = new Set<string>();
   for (const path of changed) {

@@ -127,13 +127,16 @@ export function withoutFailingSteps(run: TestRun): TestRun {
 
 /**
  * Configures the runner for candidates so that they are held to no more than the base achieves: with the same variant
- * of the plan, only services that start there, packages whose tests give results there, and non-test steps that pass there. Runs nothing if
- * the command cannot run on the base.
+ * of the plan, only services that start there, packages whose tests give results there, modules to which its run was
+ * restricted, and non-test steps that pass there. Runs nothing if the command cannot run on the base.
  */
 export function asOnBase(given: CheckRunner, onBase: TestRun): CheckRunner {
   const runner = withoutServices(given, onBase.refusedServices);
   if (!canRun(onBase)) return { ...runner, plan: NO_COMMAND };
   const plan = planUsedOnBase(runner, onBase);
+  const { modules } = onBase;
+  if (modules && plan.modules)
+    return { ...runner, plan: { ...plan, commands: [plan.modules.only(modules)] } };
   const tested = new Set(soundPackages(onBase));
   const counts = ({ check, package: folder }: TestCommand) =>
     (folder === undefined || tested.has(folder)) &&
@@ -179,7 +182,10 @@ export function planOfNamedPackages(
 ): { readonly plan: ReportPlan; readonly notes: readonly string[] } {
   if (named === undefined) return { plan, notes: [] };
   const wanted = new Set(named.map((folder) => folder.replace(/^\.\//, '').replace(/\/+$/, '')));
-  const found = new Set(plan.commands.flatMap((command) => command.package ?? []));
+  const found = new Set([
+    ...plan.commands.flatMap((command) => command.package ?? []),
+    ...(plan.modules?.folders ?? []),
+  ]);
   const unknown = [...wanted].filter((folder) => !found.has(folder));
   const known = [...wanted].filter((folder) => found.has(folder));
   const missing =
@@ -188,12 +194,18 @@ export function planOfNamedPackages(
       : [`\`checks.packages\` names ${unknown.join(', ')}, whose tests Runoff cannot run separately.`];
   if (known.length === 0) return { plan, notes: [...missing, 'All tests were run instead.'] };
   return {
-    plan: planWith(plan, (folder) => folder !== undefined && wanted.has(folder)),
+    plan: plan.modules
+      ? { ...withoutModules(plan), commands: [plan.modules.only(known)], otherwise: null }
+      : planWith(plan, (folder) => folder !== undefined && wanted.has(folder)),
     notes: [
       ...missing,
       `Only the tests of the packages in \`checks.packages\` were run: ${known.join(', ')}.`,
     ],
   };
+}
+
+function withoutModules({ modules: _modules, ...plan }: ReportPlan): ReportPlan {
+  return plan;
 }
 
 /** Restricts a runner to tests, for questions about other candidates' tests, on which a linter has no bearing. */

@@ -108,6 +108,21 @@ describe('a change affects', () => {
     expect(affected('README.md', '.changeset/new.md', 'docs/index.html', 'LICENSE')).toEqual([]);
   });
 
+  test('every package of the other kind where only one kind has the file', () => {
+    const files = {
+      ...npm('packages/*'),
+      ...PACKAGES,
+      'go.work': 'use ./packages/core/native\n',
+      'packages/core/native/go.mod': 'module n\n',
+    };
+    expect([...affectedPackages(workspaceGraph(files), ['packages/core/native/n.go'])].sort()).toEqual([
+      'packages/api',
+      'packages/core',
+      'packages/core/native',
+    ]);
+    expect(affectedPackages(workspaceGraph(files), ['packages/docs/index.js']).size).toBe(2);
+  });
+
   test('each package of a circle, once', () => {
     const files = {
       ...npm('*'),
