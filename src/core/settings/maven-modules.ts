@@ -9,7 +9,8 @@ export interface MavenModule {
   readonly dependsOn: readonly string[];
 }
 
-type RepositoryFiles = Readonly<Record<string, string>>;
+/** Texts of the base commit, by path from the top of the repository. */
+type PomTexts = Readonly<Record<string, string>>;
 
 /** Maximum characters of a pom.xml that are read, and maximum depth of its elements. */
 const MAX_POM_CHARS = 400_000;
@@ -26,7 +27,7 @@ const PLAIN_PACKAGINGS = /^(?:pom|jar|war|ear|ejb|bundle|maven-plugin)$/;
 const isPomOfModule = (path: string): boolean => path.endsWith('/pom.xml') && !/(?:^|\/)src\//.test(path);
 
 /** Paths of the files that may define modules; if there are too many, one more than the limit. */
-export const pomFiles = (paths: readonly string[], files: RepositoryFiles): readonly string[] =>
+export const pomFiles = (paths: readonly string[], files: PomTexts): readonly string[] =>
   /<modules>/.test(files['pom.xml'] ?? '') ? paths.filter(isPomOfModule).slice(0, MAX_MODULES + 1) : [];
 
 /**
@@ -34,7 +35,7 @@ export const pomFiles = (paths: readonly string[], files: RepositoryFiles): read
  * text, never evaluated: wherever that could miss a dependency (properties in names, modules that only a profile adds,
  * modules outside of the repository), there are no modules, and the build is tested as a whole.
  */
-export function mavenModules(files: RepositoryFiles): readonly MavenModule[] {
+export function mavenModules(files: PomTexts): readonly MavenModule[] {
   const top = pomOf(files['pom.xml']);
   if (!top || top.modules.length === 0) return [];
   const poms = new Map<string, Pom>();
@@ -84,7 +85,7 @@ const Project = z.object({
 function pomOf(text: string | undefined): Pom | null {
   // A document type could define entities, and so other names than those in the text.
   if (text === undefined || text.length > MAX_POM_CHARS || /<!DOCTYPE|<!ENTITY/i.test(text)) return null;
-  const project = parsed(text);
+  const project = projectIn(text);
   if (!project || !PLAIN_PACKAGINGS.test(project.packaging)) return null;
   // `subprojects` are the modules of Maven 4.
   if (project.subprojects !== undefined || holdsKey(project.profiles, /^(?:modules|subprojects)$/))
@@ -98,7 +99,7 @@ function pomOf(text: string | undefined): Pom | null {
   return { name, modules: Array.isArray(modules) ? modules : modules.module, uses, readsBeside };
 }
 
-function parsed(text: string): z.infer<typeof Project>['project'] | null {
+function projectIn(text: string): z.infer<typeof Project>['project'] | null {
   const parser = new XMLParser({
     parseTagValue: false,
     processEntities: false,
@@ -141,7 +142,7 @@ const SELECTS =
   /(?:^|\s)(?:-pl|-f|-rf|-N|-am|-amd|--(?:projects|file|resume-from|non-recursive|also-make\S*))(?=[\s=]|$)/;
 
 /** Folders of the modules that a Maven command builds, if it still has the same meaning for some of them; else none. */
-export function modulesBuiltBy(words: readonly string[], files: RepositoryFiles): readonly string[] {
+export function modulesBuiltBy(words: readonly string[], files: PomTexts): readonly string[] {
   const [program = '', ...more] = words[0] === 'sh' ? words.slice(1) : words;
   const isPlain =
     /^(?:mvn|\.\/mvnw)$/.test(program) &&
