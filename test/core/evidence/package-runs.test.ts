@@ -2,10 +2,12 @@ import { describe, expect, test } from 'vitest';
 import {
   authorTests,
   joinPackages,
+  ofModules,
   ofPackages,
   type PackageRun,
   packagesLeftOut,
   soundPackages,
+  suiteFits,
   type TestRun,
   withoutSilentPackages,
 } from '../../../src/core/evidence/index.ts';
@@ -137,5 +139,39 @@ describe('for lack of time', () => {
     expect(packagesLeftOut({ ...of, packages: ['a', 'b'], onBase: stopped, budgetMs: 300_000 })).toEqual([
       'b',
     ]);
+  });
+});
+
+describe('of a build that one command tests', () => {
+  const tests = { 'a > T > works': 'passed', 'a > T > fails': 'failed', 'b > T > works': 'passed' } as const;
+  const onBase = {
+    ...run([], tests, { ms: 60_000, flaky: ['a > T > maybe', 'b > T > maybe'] }),
+    packages: [],
+  };
+  const { 'b > T > works': _, ...ofA } = tests;
+  const some = run([], { ...ofA, 'a > T > maybe': 'passed' }, { ms: 5_000 });
+
+  test('some modules stand for themselves if their tests have the same results without the others', () => {
+    expect(ofModules(onBase, some, ['a'])).toMatchObject({
+      tests: ofA,
+      ms: 5_000,
+      modules: ['a'],
+      flaky: ['a > T > maybe'],
+    });
+  });
+
+  test.each([
+    ['another result', { tests: { ...ofA, 'a > T > fails': 'passed' } }],
+    ['a test less', { tests: { 'a > T > works': 'passed' } }],
+    ['a test more', { tests: { ...ofA, 'a > T > new': 'passed' } }],
+    ['no report', { source: 'exit-code', tests: {} }],
+    ['a limit that was exceeded', { stopped: 'wall' }],
+  ] as const)('%s means that they do not', (_, differs) => {
+    expect(ofModules(onBase, { ...some, ...differs } as TestRun, ['a'])).toBeNull();
+  });
+
+  test('all are tested if two runs for each candidate fit into the time', () => {
+    expect(suiteFits(onBase, { budgetMs: 240_000, rounds: 2 })).toBe(true);
+    expect(suiteFits(onBase, { budgetMs: 239_999, rounds: 2 })).toBe(false);
   });
 });
