@@ -87,11 +87,15 @@ async function asWebP(page: Page, png: Buffer): Promise<Buffer> {
   return Buffer.from(bytes);
 }
 
-/** The texts in `*.md` files of a folder, as they were posted. */
+/** The texts in `*.md` files of a folder, as they were posted. A first line `# …` is the title of a pull request. */
 async function textsIn(folder: string): Promise<readonly PostedText[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith('.md')).toSorted();
   return Promise.all(
-    files.map(async (file) => ({ name: parse(file).name, body: await readFile(join(folder, file), 'utf8') })),
+    files.map(async (file) => {
+      const text = await readFile(join(folder, file), 'utf8');
+      const [, title, body = text] = /^# (.+)\n\n([\s\S]*)$/.exec(text) ?? [];
+      return { name: parse(file).name, body, ...(title === undefined ? {} : { title }) };
+    }),
   );
 }
 

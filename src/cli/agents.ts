@@ -161,9 +161,10 @@ function findingLines(findings: readonly DoctorFinding[], faults: number): strin
     `${FINDING_SIGNS[finding.state]}  ${finding.name.padEnd(width)}  ${finding.detail}`,
     ...(finding.remedy ? [`      ${' '.repeat(width)}  → ${finding.remedy}`] : []),
   ]);
+  const hasProvider = findings.some(({ name, state }) => state === 'ok' && name.startsWith('provider '));
   const last =
     faults === 0
-      ? 'Runoff can run here. Next: runoff demo'
+      ? `Runoff can run here. Next: ${hasProvider ? 'runoff run "Fix the …"' : 'runoff demo'}`
       : `Fix ${faults} ${faults === 1 ? 'problem' : 'problems'} before Runoff can run here.`;
   return `${[...lines, '', last].join('\n')}\n`;
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { type Command, Help, type Option } from 'commander';
 
 /** Exit codes of every command, as help and docs show them. */
 export const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 stopped';
@@ -28,15 +28,23 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   revise: ['revise r7k2m9q4xa "Leave the public functions as they are"'],
   pick: ['pick r7k2m9q4xa', 'pick r7k2m9q4xa B', 'pick r7k2m9q4xa none'],
   select: ['select --judges --budget 0.50 < pools.jsonl > picks.jsonl', 'select --explain < pools.jsonl'],
+  arena: ['arena init prompts', 'arena gen prompts', 'arena vote prompts', 'arena report prompts'],
   doctor: ['doctor', 'doctor --repo ../tally'],
   models: ['models'],
   agents: ['agents', 'agents install claude-code'],
   serve: ['serve'],
   worker: ['worker'],
   workers: ['workers'],
+  token: ['token create --help', 'token list'],
+  forget: ['forget acme/tally'],
+  'move-database': ['move-database --to postgres://runoff@db.example.com/runoff'],
   prune: ['prune --dry-run', 'prune', 'prune --branches --repo ../tally'],
   completion: ['completion bash >> ~/.bashrc', 'completion fish > ~/.config/fish/completions/runoff.fish'],
 };
+
+/** An option that is off unless it is given needs no default in the help. */
+export const optionDescription = (option: Option): string =>
+  option.defaultValue === false ? option.description : new Help().optionDescription(option);
 
 /** Adds its examples to the help of each command. */
 export function addExamples(program: Command): void {

@@ -12,7 +12,7 @@ import { addCompletion } from './completion.ts';
 import { addDebate } from './debate.ts';
 import { addAnswers } from './decide.ts';
 import { addForget } from './forget.ts';
-import { addExamples, EXIT_CODES } from './help.ts';
+import { addExamples, EXIT_CODES, optionDescription } from './help.ts';
 import { addAudit, cancelHere, listRuns, showStatus } from './inspect.ts';
 import { addLeaderboard } from './leaderboard.ts';
 import { addMove, addPrune, listWorkers } from './maintenance.ts';
@@ -91,6 +91,7 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
       writeOut: (text) => shell.screen.out(text),
       writeErr: (text) => shell.screen.err(text),
     })
+    .configureHelp({ optionDescription })
     .showHelpAfterError('(use --help for usage)')
     .addHelpText('after', EXIT_CODES);
   program.commandsGroup('Run:');
@@ -119,6 +120,7 @@ function buildProgram(shell: Shell, done: (code: number) => void): Command {
   addMove(program, shell, done);
   addPrune(program, shell, done);
   addCompletion(program, shell, done);
+  program.helpCommand(true);
   addExamples(program);
   exitOverrides(program);
   return program;

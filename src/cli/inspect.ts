@@ -23,6 +23,8 @@ async function inWorld(
   }
 }
 
+const NO_RUNS = 'No runs yet. Start one: runoff run "Fix the …"\n';
+
 /** `runoff runs`: the latest runs, one line each. */
 export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<number> =>
   inWorld(shell, async (world, screen) => {
@@ -31,7 +33,7 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
     const stoppedIds = await stoppedOf(world, views);
     const listed = views.map((view) => ({ view, stopped: stoppedIds.has(view.id) }));
     if (json) screen.out(document(listed.map(({ view, stopped }) => ({ ...runJson(view), stopped }))));
-    else if (listed.length === 0) screen.out('No runs yet. Start one: runoff run "Fix the …"\n');
+    else if (listed.length === 0) screen.out(NO_RUNS);
     else {
       for (const { view, stopped } of listed) screen.out(`${line(view, stopped)}\n`);
     }
@@ -68,6 +70,10 @@ const line = (view: RunView, stopped: boolean): string => {
 export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean): Promise<number> =>
   inWorld(shell, async (world, screen) => {
     const id = runId ?? (await world.store.runs(1))[0]?.id;
+    if (!id && !json) {
+      screen.err(NO_RUNS);
+      return EXIT.failed;
+    }
     if (!id) throw new Fault('RUN_UNKNOWN', 'There are no runs yet.');
     const view = await viewById(world, id);
     const stopped = (await stoppedOf(world, [view])).has(id);

@@ -128,7 +128,7 @@ describe('the decision when', () => {
         kind: 'expectation-changed',
         severity: 'question',
         original: 'fails',
-        settled: 'Its code fails 1 test with the original version: test/sum.test.js > adds two.',
+        settled: 'The code fails 1 test with the original version: test/sum.test.js > adds two.',
       },
     ]);
     expect(decision).toMatchObject({ kind: 'none', decidedBy: 'regressions' });

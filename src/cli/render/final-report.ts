@@ -10,13 +10,13 @@ import {
   debateSummary,
   evidenceText,
   lookAtNotes,
-  noPatchAtAll,
+  lookAtText,
   noSurvivorAdvice,
   plusMinus,
   progressLabel,
   type RankReason,
   type RunView,
-  reasons,
+  reasonsOnce,
   sequenceResult,
   silenceNote,
   stageOf,
@@ -80,12 +80,11 @@ function verdict(view: RunView, width: number, paint: Paint): readonly string[] 
       (line) => paint('strong', line),
     );
   if (decision.kind === 'none') {
-    const advice = view.origin.kind === 'local' ? localAdvice(view) : noSurvivorAdvice(view);
     return [
       paint('bad', 'No candidate passed'),
       ...silence(view, width),
       ...wrap(printable(decision.because, 600), width),
-      ...wrap(printable(advice, 600), width),
+      ...wrap(`Next: ${printable(noSurvivorAdvice(view), 600)}`, width),
     ];
   }
   const { title, blocks } = headline(view, decision);
@@ -118,16 +117,16 @@ function whyOver({ dialogue }: RunView): readonly string[] {
   return last?.settled?.kind === 'expired' ? [`It stopped because ${expiryReason(last)}.`] : [];
 }
 
-const localAdvice = (view: RunView): string =>
-  noPatchAtAll(view)
-    ? "No coder produced a patch. Check below what stopped each one, fix it (the budget, a limit or an agent's set-up), then start the run again."
-    : 'Every candidate failed. Describe the task more precisely (the expected behaviour, a test that shows it), then start the run again.';
-
 function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
-  const entries = reasons(view);
+  const entries = reasonsOnce(view);
   if (entries.length === 0) return [];
   return [paint('strong', 'Why not'), ...entries.flatMap((reason) => reasonLines(reason, width, paint))];
 }
+
+/** Maximum code points of an input with its results. */
+const MAX_INPUT = 400;
+const inputText = ({ input, got, wanted, whose }: RankReason['inputs'][number]): string =>
+  `For ${input.trim() === '' ? 'an input inside a test' : input} it returns ${got}, ${whose} ${wanted}.`;
 
 /** Lines of a hunk that a terminal shows; the comparison and the branch have all of it. */
 const HUNK_LINES = 8;
@@ -143,9 +142,12 @@ function reasonLines(reason: RankReason, width: number, paint: Paint): readonly 
     ...tests.names.map((name) => `${indent}  ${clipped(printable(name), inner - 2)}`),
     ...(tests.more > 0 ? [`${indent}  and ${tests.more} more`] : []),
   ]);
+  const [input] = reason.inputs;
+  const inputLines = input === undefined ? [] : wrap(printable(inputText(input), MAX_INPUT), inner);
   return [
     ...sentenceLines,
     ...failing,
+    ...inputLines.map((line) => indent + line),
     ...hunkLines(reason.hunk ?? '', inner).map((line) => indent + paint('dim', line)),
   ];
 }
@@ -191,7 +193,8 @@ const MAX_QUESTION_CHARACTERS = 1_500;
 
 /** Deviations from the settings or the defaults, and contested tests. */
 function notes(view: RunView, width: number, paint: Paint): readonly string[] {
-  const long = [contestedQuestion(view) ?? [], lookAtNotes(view)].flat();
+  const toLookAt = lookAtNotes(view).map((note) => `Please look at ${lookAtText(note)}`);
+  const long = [contestedQuestion(view) ?? [], toLookAt].flat();
   const lines = [
     ...long,
     ...[view.lowered, view.leftOut, view.sandbox?.weaker, commandNotes(view)].flatMap((one) => one ?? []),

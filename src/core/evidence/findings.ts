@@ -101,19 +101,19 @@ function settledFinding(
   const known = new Set(ids);
   const broken = own.regressions.filter((id) => known.has(id));
   if (broken.length === 0 && of !== 'all' && isFileRemoval(finding) && !finding.declared) {
-    const settled = `Its code passes the ${counted(ids.length, 'test')} of this file, so nothing requires their removal.`;
+    const settled = `The code passes the ${counted(ids.length, 'test')} of this file, so nothing requires their removal.`;
     return { ...finding, severity: 'gate', original: 'passes', settled };
   }
   if (broken.length === 0) {
     const which = of === 'all' ? 'original tests' : counted(ids.length, 'original test');
-    return { ...finding, original: 'passes', settled: `Its code passes the ${which}${ofFile}.` };
+    return { ...finding, original: 'passes', settled: `The code passes the ${which}${ofFile}.` };
   }
   const hides = HIDES_FAILURES.has(kind) && (of === 'tests' || (of === 'file' && !finding.tests));
   return {
     ...finding,
     ...(hides ? { severity: 'gate' as const } : {}),
     original: 'fails',
-    settled: `Its code fails ${counted(broken.length, 'test')} with the original version: ${broken[0]}${broken.length > 1 ? ', …' : ''}.`,
+    settled: `The code fails ${counted(broken.length, 'test')} with the original version: ${broken[0]}${broken.length > 1 ? ', …' : ''}.`,
   };
 }
 

@@ -1,8 +1,8 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
-import type { Alias, Candidate } from '../model/index.ts';
+import { type Alias, type Candidate, counted, formatList } from '../model/index.ts';
 import { type ChanceCap, chanceOf, hasVerdict, type JudgedOutcome } from './chance.ts';
 import { CALIBRATION, type Calibration, type Ranked, type Separator, sameSetOf } from './odds.ts';
-import { type Compared, comparisonClause, failedGate, someTests } from './reasons.ts';
+import { type Compared, comparisonClause, failedGate } from './reasons.ts';
 
 /** People's picks in order; `alias` null: none of them. */
 type Picks = readonly { readonly alias: Alias | null }[];
@@ -97,7 +97,7 @@ export function decide(
     return {
       kind: 'none',
       decidedBy: 'regressions',
-      because: allBreakReason(best, winning, survivors.length),
+      because: allBreakReason(best, survivors.length),
     };
   }
   return decideBetween({ best, winning, survivors, evidence }, options);
@@ -203,11 +203,13 @@ function nobodyPassedReason(ranking: readonly Ranked[], evidence: readonly Evide
       ranking.length === 1 ? 'The coder left no patch' : `None of the ${ranking.length} coders left a patch`;
     return `${nobody}. ${example.alias}: ${example.gate.because}`;
   }
+  const { because } = example.gate;
+  if (ranking.length === 1) return `The candidate failed the gate \`${commonest}\`: ${because}`;
   const who =
-    ranking.length === 1
-      ? 'The candidate did not pass every gate'
-      : `None of the ${ranking.length} candidates passed every gate`;
-  return `${who}; most often it was \`${commonest}\` (${aliases.join(', ')}). ${example.alias}: ${example.gate.because}`;
+    aliases.length === ranking.length
+      ? `All ${ranking.length} candidates failed the gate \`${commonest}\`.`
+      : `None of the ${ranking.length} candidates passed every gate; ${formatList(aliases)} failed \`${commonest}\`.`;
+  return `${who} ${example.alias}: ${because}`;
 }
 
 function mostFrequent(names: readonly GateName[]): GateName | null {
@@ -217,12 +219,9 @@ function mostFrequent(names: readonly GateName[]): GateName | null {
   return best;
 }
 
-function allBreakReason(best: Ranked, winning: Evidence, survivors: number): string {
-  const broken = winning.baseTests?.regressions ?? [];
-  const who =
-    survivors === 1
-      ? `${best.alias}, the only candidate that passed every gate,`
-      : `Every candidate that passed the gates breaks existing tests; ${best.alias}, with the fewest,`;
-  const tests = broken.length === 1 ? '1 test that passes' : `${broken.length} tests that pass`;
-  return `${who} breaks ${tests} on the base: ${someTests(broken)}. A person must judge whether the tests or the patches are wrong.`;
+/** Without the names of tests: reports name them for each candidate. */
+function allBreakReason({ alias, regressions }: Ranked, survivors: number): string {
+  if (survivors === 1)
+    return `${alias}, the only candidate that passed every gate, breaks ${counted(regressions, 'existing test')}.`;
+  return `Every candidate that passed the gates breaks existing tests; ${alias}, ranked first, breaks ${regressions}.`;
 }

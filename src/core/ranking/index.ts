@@ -15,7 +15,7 @@ export {
 } from './next-round.ts';
 export { CALIBRATION, type Calibration, type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
 export { rank, undecidedBefore } from './ranking.ts';
-export { failedGate, whatFailed } from './reasons.ts';
+export { executedFaults, failedGate, whatFailed } from './reasons.ts';
 export {
   correctionChance,
   firstInSequence,

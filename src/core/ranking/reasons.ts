@@ -37,30 +37,23 @@ export const failedGate = ({ gates }: Evidence): GateReport | undefined =>
 function failedGateReason(evidence: Evidence): string {
   const gate = failedGate(evidence);
   return gate
-    ? `Failed the gate \`${gate.gate}\`: ${withFullStop(gate.because)}`
-    : 'Was not examined to the end.';
+    ? `It failed the gate \`${gate.gate}\`: ${withFullStop(gate.because)}`
+    : 'It was not examined to the end.';
 }
 
 function behindReason(own: RankedEvidence, { standing: other, by }: Neighbour): string {
   const name = other.evidence.alias;
-  const failing = failingTests(own);
-  const fails = failing === '' ? '' : ` It fails ${failing}.`;
   switch (by) {
     case 'gates':
-      return `Passed fewer gates than ${name}.`;
+      return `It passed fewer gates than ${name}.`;
     case 'alike':
       return `Its source changes are the same as those of ${name}.`;
     case 'tie':
       return `It ${comparisonClause(by, own, other)}.`;
     case 'regressions':
-      return `Breaks ${regressionsText(own)}${regressionNames(own)}; ${name} breaks ${regressionsText(other)}.`;
+      return `It breaks ${regressionsText(own)}; ${name} breaks ${other.regressions === 0 ? 'none' : other.regressions}.`;
     case 'independent':
-      return `Fails independent tests that a candidate above it passes, and passes none that this one fails.${fails}`;
-    case 'objections':
-    case 'tests':
-      return `${name} ${comparisonClause(by, other, own, 'this one')}.${fails}`;
-    case 'behaviour':
-      return `${name} ${comparisonClause(by, other, own, 'this one')}${differenceText(own)}.`;
+      return 'It fails independent tests that a candidate above it passes, and passes none that this one fails.';
     default:
       return `${name} ${comparisonClause(by, other, own, 'this one')}.`;
   }
@@ -89,11 +82,11 @@ export function comparisonClause(
     case 'fixed':
       return `makes ${ahead.fixed} of the existing tests pass that fail on the base commit, ${name} ${behind.fixed}`;
     case 'independent':
-      return `passes every independent test that ${name} passes, and more: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
+      return `passes every independent test that ${name} passes, and more: ${testsText(ahead, behind, name)}`;
     case 'tests':
       if (ahead.evidence.mutants)
         return `has the tests that catch more: ${mutantsText(ahead)}, ${name} ${mutantsText(behind)}`;
-      return `passes more tests: ${testsText(ahead)}, ${name} ${testsText(behind)}`;
+      return `passes more tests: ${testsText(ahead, behind, name)}`;
     case 'behaviour':
       return `is supported more than ${name} by how the other candidates behave on derived inputs${probesText(ahead)}`;
     case 'types':
@@ -148,11 +141,6 @@ const executedFacts = (one: Compared): readonly string[] => [
 const regressionsText = ({ regressions }: Compared): string =>
   regressions === 0 ? 'no existing test' : `${regressions} existing test${regressions === 1 ? '' : 's'}`;
 
-const regressionNames = ({ evidence }: Compared): string => {
-  const named = someTests(evidence.baseTests?.regressions ?? []);
-  return named ? ` (${named})` : '';
-};
-
 interface Count {
   readonly passed: number;
   readonly total: number;
@@ -168,40 +156,47 @@ const pooled = ({ sameSet: { confirmed, unconfirmed } }: Compared): Count => ({
 });
 
 /** Says whose tests are counted: columns of tables count those of the other candidates only. */
+const POOLED = 'tests of all candidates (its own included)';
 const pooledText = (count: Count): string =>
-  count.total > 0
-    ? `${countText(count)} tests of all candidates (its own included)`
-    : 'no tests of candidates';
+  count.total > 0 ? `${countText(count)} ${POOLED}` : 'no tests of candidates';
 
-function testsText(one: Compared): string {
-  const independent = one.evidence.independentTests;
-  const candidates = pooled(one);
-  const parts = [
-    ...(independent && independent.total > 0 ? [`${countText(independent)} independent tests`] : []),
-    ...(candidates.total > 0 ? [pooledText(candidates)] : []),
-  ];
-  return parts.join(' and ') || 'none';
+/** `2 of 3 independent tests and 4 of 4 tests of all candidates (its own included), B 1 of 3 and 2 of 4`. */
+function testsText(ahead: Compared, behind: Compared, name: string): string {
+  const [own, other] = [testCounts(ahead), testCounts(behind)];
+  const first = own.map(({ count, of }) => `${countText(count)} ${of}`).join(' and ') || 'none';
+  const isAlike = own.map(({ of }) => of).join() === other.map(({ of }) => of).join();
+  const second = other.map(({ count, of }) => (isAlike ? countText(count) : `${countText(count)} ${of}`));
+  return `${first}, ${name} ${second.join(' and ') || 'none'}`;
 }
+
+const testCounts = (one: Compared) =>
+  [
+    { count: one.evidence.independentTests, of: 'independent tests' },
+    { count: pooled(one), of: POOLED },
+  ].filter(({ count }) => count !== undefined && count.total > 0);
 
 /** `14 of 20 mutants of the code`. */
 const mutantsText = ({ evidence: { mutants } }: Compared): string =>
   mutants ? `${mutants.caught} of ${mutants.total} mutants of the code` : 'none';
 
-const failingTests = ({ evidence: { peerTests, independentTests } }: RankedEvidence): string =>
-  someTests([
+/** What executing showed against a candidate, as sentences, for readers of one line only; empty for nothing. */
+export function executedFaults({ baseTests, peerTests, independentTests, behaviour }: Evidence): string {
+  const failing = someTests([
+    ...(baseTests?.regressions ?? []),
     ...failingNames(independentTests ?? NO_INDEPENDENT_TESTS),
     ...peerTests.flatMap((one) => one.failing).toSorted(),
   ]);
+  const [input] = behaviour?.differences ?? [];
+  return [
+    ...(failing === '' ? [] : [`It fails ${failing}.`]),
+    ...(input
+      ? [`${shownName(input.input)} gives ${shownName(input.got)}, others ${shownName(input.others)}.`]
+      : []),
+  ].join(' ');
+}
 
 const probesText = ({ evidence: { behaviour } }: Compared): string =>
   behaviour ? ` (${behaviour.contested} of ${behaviour.observed} show a difference)` : '';
-
-function differenceText({ evidence: { behaviour } }: RankedEvidence): string {
-  const [first] = behaviour?.differences ?? [];
-  return first
-    ? `: ${shownName(first.input)} gives ${shownName(first.got)}, others ${shownName(first.others)}`
-    : '';
-}
 
 const percent = (share: number | null): string => (share === null ? 'none' : `${Math.round(share * 100)}%`);
 const familiesText = ({ votes }: Compared): string => `${votes} model ${votes === 1 ? 'family' : 'families'}`;
@@ -215,7 +210,7 @@ const MAX_TESTS_SHOWN = 3;
 const MAX_SHOWN_NAME_CHARS = 120;
 
 /** A few test names for a sentence, on one line; the rest is counted. Empty for none. */
-export function someTests(ids: readonly string[]): string {
+function someTests(ids: readonly string[]): string {
   const named = ids.slice(0, MAX_TESTS_SHOWN).map(shownName);
   const rest = ids.length - named.length;
   return named.join('; ') + (rest > 0 ? `; and ${rest} more` : '');

@@ -5,7 +5,7 @@ import {
   decisionSection,
   evidenceSection,
   joinBlocks,
-  noPatchAtAll,
+  noSurvivorAdvice,
   pageLine,
   restartText,
   unopenedText,
@@ -156,15 +156,6 @@ function pickClosedText(view: RunView): string {
   return `${why}No pull request was opened. To start again, ${inertSentence(restartText(view))}.`;
 }
 
-/** What a maintainer can do when no candidate survived; a plain sentence with code in backticks. */
-export function noSurvivorAdvice(view: RunView): string {
-  const again = restartText(view);
-  if (noPatchAtAll(view)) {
-    return `No pull request was opened because no coder produced a patch. Check below what stopped each one, fix it (a key, a provider, the budget, a limit or an agent's set-up), then ${again}.`;
-  }
-  return `No pull request was opened because every candidate failed. Check below why, describe the task more precisely (the expected behaviour, a test that shows it), then ${again}.`;
-}
-
 /**
  * The table for an issue whose run ended without a pull request: no candidate was good enough, or GitHub rejected the
  * pull request (`outcome.unopened`). One to five comments.
@@ -172,10 +163,14 @@ export function noSurvivorAdvice(view: RunView): string {
 export function outcomeComment(view: RunView, diffs: Diffs): ReportComments {
   const chosen = chosenOf(view);
   const compareUrl = chosen === null ? undefined : diffs[chosen]?.compareUrl;
-  const next = unopenedText(view, compareUrl) || inertSentence(noSurvivorAdvice(view), 600);
+  const unopened = unopenedText(view, compareUrl);
+  const next =
+    unopened === ''
+      ? `No pull request was opened. **Next:** ${inertSentence(noSurvivorAdvice(view), 600)}`
+      : `**Next:** ${unopened}`;
   return comparisonIn('outcome', view, diffs, {
     head: decisionSection(view),
-    next: [`**Next:** ${next}`],
+    next: [next],
     everyone: true,
   });
 }

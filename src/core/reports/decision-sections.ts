@@ -1,11 +1,11 @@
 import type { Evidence } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
+import { type Alias, formatList } from '../model/index.ts';
 import { notableGroups } from '../patches/index.ts';
-import { chosenOf, failedGate } from '../ranking/index.ts';
+import { chosenOf, failedGate, pickable } from '../ranking/index.ts';
 import { blindNote } from './blind.ts';
 import { checkCommands } from './commands.ts';
-import { lookAtNotes } from './findings.ts';
-import { branchOf, counted, elapsed } from './format.ts';
+import { lookAtNotes, lookAtText } from './findings.ts';
+import { branchOf, byText, counted, elapsed } from './format.ts';
 import { chosenText, evidenceText } from './headline.ts';
 import { code, details, fill, inertSentence, link, tableRows } from './markdown.ts';
 import { MARKDOWN, type Markup, personIn } from './markup.ts';
@@ -41,7 +41,7 @@ export function warningBlocks(view: RunView): readonly string[] {
     ...changedSinceLines(view),
     ...sandboxWarnings(view),
     question === null ? '' : `**A question for you.** ${inertSentence(question, 1_500)}`,
-    ...lookAtNotes(view).map((note) => inertSentence(note, 1_500).replace(/^Please look at/, '**$&**')),
+    ...lookAtNotes(view).map((note) => `**Please look at** ${inertSentence(lookAtText(note), 1_500)}`),
   ];
 }
 
@@ -82,8 +82,23 @@ export const restartText = (view: RunView): string =>
     : 'start the run again';
 
 /** No candidate has a patch: adding details to the task would hardly help. */
-export const noPatchAtAll = ({ candidates }: RunView): boolean =>
+const noPatchAtAll = ({ candidates }: RunView): boolean =>
   candidates.every(({ patch }) => patch === undefined);
+
+/** What to do when no candidate was good enough, after “Next:”: plain text with code in backticks. */
+export function noSurvivorAdvice(view: RunView): string {
+  const { origin } = view;
+  const again = restartText(view);
+  if (noPatchAtAll(view))
+    return `find out what stopped each coder, fix it (a key, a provider, the budget, a limit or an agent's set-up), then ${again}.`;
+  const what = origin.kind === 'local' ? 'the task' : origin.work ? 'the request' : 'the issue';
+  const describe = `describe ${what} more precisely (the expected behaviour, a test that shows it), then ${again}.`;
+  const [best] = pickable(view);
+  if (best === undefined) return describe;
+  const pick =
+    origin.kind === 'local' ? `run \`runoff pick ${view.id} ${best}\`` : `comment \`/auto-dev pick ${best}\``;
+  return `decide whether the existing tests that ${best} breaks should change. If so, ${pick}; if not, ${describe}`;
+}
 
 /** Why the winner has no pull request, and what to do about it; empty if none was to be opened. */
 export function unopenedText(view: RunView, compareUrl: string | undefined, to: Markup = MARKDOWN): string {
@@ -166,13 +181,12 @@ const MAX_FILES_NAMED = 5;
 
 /** Files whose effects tests cannot detect: worth a second look, whichever candidate wins. One line per reason. */
 function notableFacts(diffs: Diffs): readonly string[] {
-  return Object.entries(diffs)
+  const facts = Object.entries(diffs)
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([alias, { patch }]) =>
-      notableGroups(patch.files).map(
-        ({ what, paths }) => `- **Review ${alias} closely:** ${namedFiles(paths)} ${what}`,
-      ),
+      notableGroups(patch.files).map(({ what, paths }) => ({ alias, text: `${namedFiles(paths)} ${what}` })),
     );
+  return byText(facts).map(({ aliases, text }) => `- **Review ${formatList(aliases)} closely:** ${text}`);
 }
 
 function namedFiles(paths: readonly string[]): string {

@@ -116,8 +116,8 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
   const lines = [
     ...(view.checks ? [`- Commands: ${checkCommands(view.checks)}`] : []),
     baseTests
-      ? `- Base tests: ${baseTestsText(evidence)}, ${baseTests.regressions.length} broken, ${baseTests.fixed.length} fixed, exit code ${baseTests.exitCode ?? 'none'}${on}, ${elapsed(baseTests.ms)}`
-      : '- Base tests: not run',
+      ? `- Existing tests: ${baseTestsText(evidence)}, ${baseTests.regressions.length} broken, ${baseTests.fixed.length} fixed, exit code ${baseTests.exitCode ?? 'none'}${on}, ${elapsed(baseTests.ms)}`
+      : '- Existing tests: not run',
     ...(superseded.length > 0
       ? [
           `- Broken as the brief says, and no regression: ${superseded

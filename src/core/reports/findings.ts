@@ -7,7 +7,7 @@ import {
 } from '../evidence/index.ts';
 import { type Alias, formatList } from '../model/index.ts';
 import { chosenOf } from '../ranking/index.ts';
-import { counted } from './format.ts';
+import { byText, counted, strongList } from './format.ts';
 import { details, fencedDiff, fill, inertSentence } from './markdown.ts';
 import type { RunView } from './view.ts';
 
@@ -34,28 +34,34 @@ const ofCandidate = (view: RunView, alias: Alias) => view.evidence.find((one) =>
 const sentenceOf = (finding: TamperingFinding): string =>
   `${findingText(finding)}${finding.settled ? ` (${finding.settled.replace(/\.$/, '')})` : ''}`;
 
-/**
- * What a person should look at before they merge, one sentence for each candidate in question: plain text, not yet
- * escaped for Markdown or a terminal.
- */
-export function lookAtNotes(
+/** What a person should look at in these candidates: plain text, not yet escaped for Markdown or a terminal. */
+interface LookAtNote {
+  readonly aliases: readonly Alias[];
+  readonly text: string;
+}
+
+/** What a person should look at before they merge, each text once, however many candidates in question it is about. */
+export const lookAtNotes = (
   view: RunView,
   aliases: readonly Alias[] = candidatesInQuestion(view),
-): readonly string[] {
-  return aliases.flatMap((alias) => {
-    const evidence = ofCandidate(view, alias);
-    const questions = evidence ? questionsOf(evidence).map(sentenceOf) : [];
-    const superseded = evidence?.baseTests?.superseded ?? [];
-    return [
-      ...(questions.length > 0 ? [`Please look at ${alias}: ${firstOf(questions)}.`] : []),
-      ...(superseded.length > 0
-        ? [
-            `Please look at ${alias}: it breaks ${counted(superseded.length, 'existing test')} that the brief says must change, and passes its own versions: ${firstOf(superseded)}.`,
-          ]
-        : []),
-    ];
-  });
-}
+): readonly LookAtNote[] =>
+  byText(
+    aliases.flatMap((alias) => {
+      const evidence = ofCandidate(view, alias);
+      const questions = evidence ? questionsOf(evidence).map(sentenceOf) : [];
+      const superseded = evidence?.baseTests?.superseded ?? [];
+      return [
+        ...(questions.length > 0 ? [{ alias, text: `${firstOf(questions)}.` }] : []),
+        ...(superseded.length > 0 ? [{ alias, text: supersededText(superseded) }] : []),
+      ];
+    }),
+  );
+
+const supersededText = (tests: readonly string[]): string =>
+  `${tests.length === 1 ? '1 existing test fails that the brief says must change, and its new version passes' : `${tests.length} existing tests fail that the brief says must change, and their new versions pass`}: ${firstOf(tests)}.`;
+
+/** `A and C: 1 test was removed.`, as plain text. */
+export const lookAtText = ({ aliases, text }: LookAtNote): string => `${formatList(aliases)}: ${text}`;
 
 function firstOf(texts: readonly string[]): string {
   const named = texts.slice(0, MAX_FINDINGS_NAMED).join('; ');
@@ -85,13 +91,14 @@ const LINES_SUMMARY = 'The lines to look at';
 
 /** The lines that these sentences are about, folded, for the comparison; empty if there are none. */
 export function lookAtLines(view: RunView, maxLength: number): string {
-  const entries = candidatesInQuestion(view).flatMap((alias) => {
+  const places = candidatesInQuestion(view).flatMap((alias) => {
     const evidence = ofCandidate(view, alias);
     return (evidence ? questionsOf(evidence) : []).flatMap((finding) => {
-      const { text, lines } = findingParts(finding, `**${alias}** `);
-      return lines === null ? [] : [`${text}\n\n${lines.block}`];
+      const { text, lines } = findingParts(finding, '');
+      return lines === null ? [] : [{ alias, text: `${text}\n\n${lines.block}` }];
     });
   });
+  const entries = byText(places).map(({ aliases, text }) => `${strongList(aliases)} ${text}`);
   const body = asManyPlaces(entries, maxLength - details(LINES_SUMMARY, '').length);
   return body === '' ? '' : details(LINES_SUMMARY, body);
 }

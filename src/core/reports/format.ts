@@ -5,6 +5,7 @@ import {
   type CandidateState,
   type Contestant,
   counted,
+  formatList,
   type RunId,
   type RunState,
   STAGES,
@@ -52,6 +53,27 @@ export function tokens(count: number): string {
   if (count < 999_950) return `${(count / 1_000).toFixed(1)}k`;
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
+
+/** Each text once, in order, with all candidates that it is about: equal patches have equal faults. */
+export function byText<T extends { readonly alias: Alias; readonly text: string }>(
+  all: readonly T[],
+): readonly (T & { readonly aliases: readonly Alias[] })[] {
+  const found = new Map<string, T & { aliases: Alias[] }>();
+  for (const one of all) {
+    const same = found.get(one.text);
+    if (same) same.aliases.push(one.alias);
+    else found.set(one.text, { ...one, aliases: [one.alias] });
+  }
+  return [...found.values()];
+}
+
+/** `**A** and **C**`. */
+export const strongList = (aliases: readonly Alias[]): string =>
+  formatList(aliases.map((alias) => `**${alias}**`));
+
+/** `**A**`, or `**A** (likewise **B** and **C**)` before a sentence about one of them that is true of all. */
+export const strongLikewise = ([first = '', ...others]: readonly Alias[]): string =>
+  `**${first}**${others.length === 0 ? '' : ` (likewise ${strongList(others)})`}`;
 
 /** `+12 −3`. */
 export const plusMinus = (change: { readonly additions: number; readonly deletions: number }): string =>

@@ -18,8 +18,8 @@ export {
   registryOutage,
 } from './commands.ts';
 export { COMMIT_AUTHOR, commitMessage, followUpMessage } from './commit-message.ts';
-export { comparison, noSurvivorAdvice, outcomeComment, pickComment, pickOptions } from './comparison.ts';
-export { noPatchAtAll } from './decision-sections.ts';
+export { comparison, outcomeComment, pickComment, pickOptions } from './comparison.ts';
+export { noSurvivorAdvice } from './decision-sections.ts';
 export { type DiffLineKind, diffLineKinds } from './diff-lines.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';
@@ -27,7 +27,7 @@ export { JudgedPairDocument } from './document-brief.ts';
 export { CandidateDocument, RunDocument } from './document-schema.ts';
 export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
-export { lookAtNotes } from './findings.ts';
+export { lookAtNotes, lookAtText } from './findings.ts';
 export {
   branchName,
   branchOf,
@@ -77,7 +77,7 @@ export {
 export { type Markup, PAGE, personFirst } from './markup.ts';
 export { overlapGap, overlapLines } from './overlaps.ts';
 export { pullRequest } from './pull.ts';
-export { type RankReason, reasons } from './rank-reasons.ts';
+export { type RankReason, reasons, reasonsOnce } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
 export { type DayCap, type Refusal, refusalComment, refusalText } from './refusal.ts';
 export {

@@ -103,7 +103,7 @@ function lookFirst(view: RunView, alias: Alias, diff: DiffView | undefined): str
       const why = notable(file);
       return why === null ? [] : [`- ${code(file.path, 200)}: it ${why}`];
     }),
-    ...lookAtNotes(view, [alias]).map((note) => `- ${inertSentence(note, 1_500)}`),
+    ...lookAtNotes(view, [alias]).map(({ text }) => `- ${inertSentence(text, 1_500)}`),
     ...(doubt ? [`- A reviewer's doubt that execution did not refute: ${inertSentence(doubt, 400)}`] : []),
   ];
   const [most] = largest(files.filter(({ role, binary }) => role === 'production' && !binary));

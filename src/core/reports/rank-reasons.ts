@@ -18,7 +18,7 @@ export interface InputExample {
   readonly input: string;
   readonly got: string;
   readonly wanted: string;
-  /** The source of `wanted`: what most other candidates give, or what a critic expects. */
+  /** The source of `wanted`: what the other candidate or most others give, or what a critic expects. */
   readonly source: 'others' | 'critic';
   /** The same for people, before `wanted`. */
   readonly whose: string;
@@ -44,6 +44,23 @@ export const reasons = (view: RunView, everyone = false): readonly RankReason[] 
   standings(view)
     .filter(({ chosen }) => everyone || !chosen)
     .map((standing) => reasonOf(view, standing));
+
+/** The same for readers of all of them: what equal patches have in common is told of the first one only. */
+export const reasonsOnce = (view: RunView, everyone = false): readonly RankReason[] =>
+  reasons(view, everyone).map((reason, index, all) => shortened(reason, all.slice(0, index)));
+
+function shortened(reason: RankReason, earlier: readonly RankReason[]): RankReason {
+  const { alias, because, failing, inputs, hunk } = reason;
+  const alike = earlier.filter((one) => detailsOf(one) === detailsOf(reason));
+  const same = alike.find((one) => one.because === because);
+  if (same && because !== '')
+    return { alias, because: `The same as ${same.alias}.`, failing: [], inputs: [] };
+  const [first] = alike;
+  if (!first || (failing.length === 0 && inputs.length === 0 && hunk === undefined)) return reason;
+  return { alias, because: `${because} Its results are those of ${first.alias}.`, failing: [], inputs: [] };
+}
+
+const detailsOf = ({ failing, inputs, hunk }: RankReason): string => JSON.stringify([failing, inputs, hunk]);
 
 /** The evidence against a candidate; for one that passed everything, its place. */
 export function reasonOf(
@@ -72,19 +89,19 @@ export function reasonOf(
       ? `The evidence ranks it first, but a person picked another candidate. ${because}`
       : because,
     failing: suites.filter((tests) => tests.names.length > 0),
-    inputs: [...differingInputs(evidence), ...confirmedObjections(view, alias)],
+    inputs: [...differingInputs(view, evidence), ...confirmedObjections(view, alias)],
     ...(gate?.hunk ? { hunk: gate.hunk } : {}),
   };
 }
 
-const differingInputs = (evidence: Evidence | undefined): readonly InputExample[] =>
-  (evidence?.behaviour?.differences ?? []).slice(0, MAX_INPUTS_SHOWN).map(({ input, got, others }) => ({
-    input,
-    got,
-    wanted: others,
-    source: 'others',
-    whose: 'most others',
-  }));
+function differingInputs(view: RunView, evidence: Evidence | undefined): readonly InputExample[] {
+  const others = view.evidence.filter(({ alias, behaviour }) => behaviour && alias !== evidence?.alias);
+  const [only] = others;
+  const whose = only && others.length === 1 ? only.alias : 'most others';
+  return (evidence?.behaviour?.differences ?? [])
+    .slice(0, MAX_INPUTS_SHOWN)
+    .map(({ input, got, others: wanted }) => ({ input, got, wanted, source: 'others', whose }));
+}
 
 /** Defects that critics reported and a test confirmed. */
 const confirmedObjections = ({ review = [] }: RunView, alias: Alias): readonly InputExample[] =>

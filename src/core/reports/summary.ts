@@ -3,7 +3,7 @@ import type { Alias, RunState } from '../model/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
 import { activityLabel } from './activity.ts';
 import { blindNote } from './blind.ts';
-import { noPatchAtAll, restartText, unopenedText, votesLine } from './decision-sections.ts';
+import { noSurvivorAdvice, restartText, unopenedText, votesLine } from './decision-sections.ts';
 import { branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
 import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate, pickedBy } from './headline.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
@@ -158,15 +158,7 @@ function nextStep(view: RunView, to: Markup): string {
   }
   const chosen = chosenOf(view);
   if (chosen !== null) return next(reviewHelp(view, chosen, to));
-  if (noPatchAtAll(view)) {
-    return next(
-      `find out what stopped each coder, fix it (a key, a provider, a budget, a limit), then ${to.sentence(restartText(view))}.`,
-    );
-  }
-  const what = view.origin.kind === 'local' ? 'the task' : view.origin.work ? 'the request' : 'the issue';
-  return next(
-    `describe ${what} more precisely (the expected behaviour, a test that shows it), then ${to.sentence(restartText(view))}.`,
-  );
+  return next(to.sentence(noSurvivorAdvice(view), 600));
 }
 
 function pickHelp(view: RunView): string {

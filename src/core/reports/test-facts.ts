@@ -47,7 +47,8 @@ export function agreementNote({ evidence }: RunView): string | null {
   const places = [...shared].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1));
   if (places.length === 0) return null;
   const survivors = evidence.filter(({ survivor }) => survivor).length;
-  return `Several of ${counted(survivors, 'survivor')} make the same changes to: ${firstNames(places.map(([name, by]) => `${name} (${by})`))}.`;
+  const named = places.map(([name, by]) => `${name} (${by} of ${survivors})`);
+  return `Survivors make the same changes to ${firstNames(named)}.`;
 }
 
 /** Results of excluded tests and of tests written by models, one sentence each: plain text. */

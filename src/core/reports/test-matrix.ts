@@ -39,7 +39,7 @@ export interface MatrixRow {
 }
 
 const TITLES = {
-  base: () => 'Base tests',
+  base: () => 'Existing tests',
   peer: (author: Alias | null) => `Tests of ${author ?? '?'}, which fail on the base`,
   guard: (author: Alias | null) => `Tests of ${author ?? '?'} that also pass on the base`,
 } as const;

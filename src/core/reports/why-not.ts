@@ -1,9 +1,15 @@
 import type { Alias } from '../model/index.ts';
 import { chosenOf, failedGate, pickOf } from '../ranking/index.ts';
 import { distinguishingInput, newTestsOf } from './executed.ts';
-import { counted } from './format.ts';
+import { byText, counted, strongLikewise } from './format.ts';
 import { code, details, fencedDiff, fill, inertSentence, prose } from './markdown.ts';
-import { type FailingTests, type InputExample, type RankReason, reasonOf } from './rank-reasons.ts';
+import {
+  type FailingTests,
+  type InputExample,
+  type RankReason,
+  reasonOf,
+  reasonsOnce,
+} from './rank-reasons.ts';
 import { type CandidateStanding, standings } from './ranking-table.ts';
 import type { RunView } from './view.ts';
 
@@ -13,9 +19,13 @@ const MAX_FACTS = 2;
 
 /** One line for each candidate that was not chosen, with the strongest facts against it first. */
 export function whyNotSection(view: RunView, maxLength: number, everyone = false): string {
-  const lines = standings(view)
+  const facts = standings(view)
     .filter(({ chosen, candidate }) => !chosen && !(everyone && shownAbove(view).includes(candidate.alias)))
-    .map((standing) => `- **${standing.candidate.alias}**: ${factsAgainst(view, standing).join(' ')}`);
+    .map((standing) => ({
+      alias: standing.candidate.alias,
+      text: factsAgainst(view, standing).join(' '),
+    }));
+  const lines = byText(facts).map(({ aliases, text }) => `- ${strongLikewise(aliases)}: ${text}`);
   if (lines.length === 0) return '';
   const title = chosenOf(view) === null ? 'Why no candidate won' : 'Why not the others';
   const list = fill(lines, maxLength - title.length - 10, {
@@ -91,9 +101,7 @@ const REASONS_SUMMARY = 'More about each of them: failing tests, inputs, lines i
 
 /** All that speaks against each candidate, folded; `everyone`: for the first one too. */
 export function reasonsSection(view: RunView, maxLength: number, everyone = false): string {
-  const all = standings(view)
-    .filter(({ chosen }) => everyone || !chosen)
-    .map((standing) => reasonOf(view, standing));
+  const all = reasonsOnce(view, everyone);
   if (all.length === 0) return '';
   const share = Math.floor((maxLength - details(REASONS_SUMMARY, '').length) / all.length) - 2;
   const entries = all.map((reason) => reasonText(reason, share)).filter((text) => text !== '');

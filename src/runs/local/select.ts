@@ -3,6 +3,7 @@ import { type Author, type Competitor, type Judgement, notJudged } from '../../c
 import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../../core/model/index.ts';
 import {
   type Decision,
+  executedFaults,
   type RankingOptions,
   rankingOptionsOf,
   type SelectAnswer,
@@ -208,6 +209,10 @@ function selectionAnswer(
   const best = ranking[0];
   const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;
   const named = inIdsOf(ids);
+  const faultsOf = (one: Alias): string => {
+    const found = evidence.find((other) => other.alias === one);
+    return found?.survivor ? executedFaults(found) : '';
+  };
   return {
     id: request.id,
     pick: (alias && ids.get(alias)) ?? null,
@@ -215,7 +220,7 @@ function selectionAnswer(
     ranking: ranking.map((one) => ({
       id: ids.get(one.alias) ?? one.alias,
       score: one.support,
-      because: named(one.because),
+      because: named(`${one.because} ${faultsOf(one.alias)}`.trim()),
     })),
     decidedBy: decision.decidedBy,
     because: named(decision.because),

@@ -94,9 +94,10 @@ describe('the final report', () => {
     expect(text(finalReport(view, { width: 64, colour: false }))).toMatchInlineSnapshot(`
       "No candidate passed
       Every candidate breaks tests that pass on base.
-      Every candidate failed. Describe the task more precisely (the
-      expected behaviour, a test that shows it), then start the run
-      again.
+      Next: decide whether the existing tests that A breaks should
+      change. If so, run \`runoff pick r7k2m9q4xa A\`; if not, describe
+      the task more precisely (the expected behaviour, a test that
+      shows it), then start the run again.
       Spent $0.58 of $5.00.
 
          verdict                 existing tests   lines   cost

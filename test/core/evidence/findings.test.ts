@@ -65,7 +65,7 @@ describe('the original tests, run on the candidate', () => {
         {
           severity: 'question',
           original: 'passes',
-          settled: 'Its code passes the 2 original tests of this file.',
+          settled: 'The code passes the 2 original tests of this file.',
         },
       ],
     });
@@ -78,7 +78,7 @@ describe('the original tests, run on the candidate', () => {
         {
           severity: 'question',
           original: 'fails',
-          settled: `Its code fails 1 test with the original version: ${FIRST}.`,
+          settled: `The code fails 1 test with the original version: ${FIRST}.`,
         },
       ],
     });
@@ -89,7 +89,7 @@ describe('the original tests, run on the candidate', () => {
     expect(settled(skipped, breaking(FIRST))).toMatchObject({
       passed: false,
       because: expect.stringContaining(
-        `${FILE}:3: a test is now skipped under a condition. Its code fails 1`,
+        `${FILE}:3: a test is now skipped under a condition. The code fails 1`,
       ),
       hunk: skipped.hunk,
       findings: [{ severity: 'gate' }],
@@ -249,7 +249,7 @@ describe('what other candidates say about a changed expectation', () => {
 
   const fails = finding({
     original: 'fails',
-    settled: 'Its code fails 1 test with the original version: t.',
+    settled: 'The code fails 1 test with the original version: t.',
   });
   const edits = withFinding('A', fails, { baseTests: breaking(FIRST) });
 

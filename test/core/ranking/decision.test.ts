@@ -23,11 +23,10 @@ describe('nobody wins', () => {
     ).toEqual({
       kind: 'none',
       decidedBy: 'gates',
-      because:
-        'None of the 3 candidates passed every gate; most often it was `builds` (A, C). A: builds said no.',
+      because: 'None of the 3 candidates passed every gate; A and C failed `builds`. A: builds said no.',
     });
     expect(decision(candidate('A', { lost: 'content' })).because).toBe(
-      'The candidate did not pass every gate; most often it was `content` (A). A: content said no.',
+      'The candidate failed the gate `content`: content said no.',
     );
     expect(decision()).toEqual({
       kind: 'none',
@@ -40,8 +39,7 @@ describe('nobody wins', () => {
     expect(decision(candidate('A', { breaks: ['x', 'y'] }), candidate('B', { breaks: ['x'] }))).toEqual({
       kind: 'none',
       decidedBy: 'regressions',
-      because:
-        'Every candidate that passed the gates breaks existing tests; B, with the fewest, breaks 1 test that passes on the base: x. A person must judge whether the tests or the patches are wrong.',
+      because: 'Every candidate that passed the gates breaks existing tests; B, ranked first, breaks 1.',
     });
   });
 });

@@ -47,7 +47,7 @@ describe("a critic's test that fails on the first and passes on another one", ()
     ]);
     expect(ranking.map(({ because }) => because).slice(0, 2)).toEqual([
       "It passes a critic's test that A fails, and every independent test that A passes.",
-      expect.stringMatching(/^B passes a critic's test that this one fails, .* It fails review-A-qa-1\.$/),
+      expect.stringMatching(/^B passes a critic's test that this one fails, [^.]*\.$/),
     ]);
     expect(decide(ranking, pool)).toMatchObject({ alias: 'B', decidedBy: 'objections' });
   });

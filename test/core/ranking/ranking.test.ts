@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
 import {
+  executedFaults,
   type RankingOptions,
   rank,
   rankingOptionsOf,
@@ -300,10 +301,21 @@ test('every place has a reason', () => {
     [
       "A: It makes 2 of the existing tests pass that fail on the base commit, B 0.",
       "B: A makes 2 of the existing tests pass that fail on the base commit, this one 0.",
-      "C: B is supported more than this one by how the other candidates behave on derived inputs (8 of 40 show a difference): sum([]) gives NaN, others 0.",
-      "F: Fails independent tests that a candidate above it passes, and passes none that this one fails. It fails neutral 0; neutral 1.",
-      "D: Breaks 4 existing tests (list > empty; list >  null ; a; and 1 more); F breaks no existing test.",
-      "E: Failed the gate \`builds\`: builds said no.",
+      "C: B is supported more than this one by how the other candidates behave on derived inputs (8 of 40 show a difference).",
+      "F: It fails independent tests that a candidate above it passes, and passes none that this one fails.",
+      "D: It breaks 4 existing tests; F breaks none.",
+      "E: It failed the gate \`builds\`: builds said no.",
+    ]
+  `);
+  // For readers who have nothing but the sentence.
+  expect(evidence.map(executedFaults)).toMatchInlineSnapshot(`
+    [
+      "",
+      "It fails neutral 0.",
+      "It fails neutral 0. sum([]) gives NaN, others 0.",
+      "It fails neutral 0; neutral 1.",
+      "It fails list > empty; list >  null ; a; and 1 more.",
+      "",
     ]
   `);
 });

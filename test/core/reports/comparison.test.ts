@@ -407,7 +407,7 @@ test('without a survivor, the table says so, and what to do next', () => {
     | **A** | breaks 1 existing test | ✗&nbsp;411/412 | +12&nbsp;−3 | $0.12 |
     | **D** | tampers with tests | ✓&nbsp;412/412 | +15&nbsp;−3 | $0.15 |
 
-    **Next:** No pull request was opened because every candidate failed. Check below why, describe the task more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+    No pull request was opened. **Next:** decide whether the existing tests that A breaks should change. If so, comment \`/auto-dev pick A\`; if not, describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 
     #### Why no candidate won
 

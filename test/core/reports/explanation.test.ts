@@ -42,7 +42,7 @@ test("the explanation of a candidate has everything known about it, and separate
     #### What was executed
 
     - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
-    - Base tests: 412/412, 0 broken, 0 fixed, exit code 0 on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\`, 8.1 s
+    - Existing tests: 412/412, 0 broken, 0 fixed, exit code 0 on base commit \`3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5\`, 8.1 s
     - Tests of B: 3 of 4 pass
     - Its own new tests: 1, of which 1 fail without its change
     - Same change as B, apart from comments and layout

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
-import { runJson } from '../../../src/cli/render/index.ts';
+import { finalReport, runJson } from '../../../src/cli/render/index.ts';
 import type { TamperingFinding } from '../../../src/core/evidence/index.ts';
 import {
   comparison,
   explanation,
   lookAtNotes,
+  lookAtText,
+  outcomeComment,
   pullRequest,
   type RunView,
   testNotes,
@@ -19,7 +21,7 @@ const CHANGED: TamperingFinding = {
   hunk: ' test("last", () => {\n-  expect(last([])).toBe(null);\n+  expect(last([])).toBe(undefined);',
   severity: 'question',
   original: 'passes',
-  settled: 'Its code passes the 3 original tests of this file.',
+  settled: 'The code passes the 3 original tests of this file.',
 };
 const NOTED: TamperingFinding = {
   ...CHANGED,
@@ -41,8 +43,9 @@ const asking = (findings: readonly TamperingFinding[], change: Partial<RunView> 
     })),
   };
 };
+const notes = (view: RunView): readonly string[] => lookAtNotes(view).map(lookAtText);
 const SENTENCE =
-  'test/list.test.ts:41: an expected value was changed (Its code passes the 3 original tests of this file)';
+  'test/list.test.ts:41: an expected value was changed (The code passes the 3 original tests of this file)';
 
 test('the comparison and the pull request say what to look at in the winner, and show its lines', () => {
   const view = asking([CHANGED, NOTED]);
@@ -53,8 +56,8 @@ test('the comparison and the pull request say what to look at in the winner, and
   expect(body).toContain('<summary>The lines to look at</summary>\n\n**B** test/list.test.ts:41');
   expect(body).toContain('+  expect(last([])).toBe(undefined);');
   expect(body).not.toContain('test/list.test.ts:50');
-  expect(pullRequest(view, 'B', diffs).body).toContain(`Please look at B: ${SENTENCE}.`);
-  expect(lookAtNotes(view)).toEqual([`Please look at B: ${SENTENCE}.`]);
+  expect(pullRequest(view, 'B', diffs).body).toContain(`\n- ${SENTENCE}.`);
+  expect(notes(view)).toEqual([`B: ${SENTENCE}.`]);
 });
 
 test('a person who must choose learns it of every candidate in question', () => {
@@ -67,7 +70,38 @@ test('a person who must choose learns it of every candidate in question', () => 
     chance: 0.4,
   } as const;
   const view = { ...asking([CHANGED]), decision };
-  expect(lookAtNotes(view)).toEqual([`Please look at B: ${SENTENCE}.`, `Please look at C: ${SENTENCE}.`]);
+  const inC = { ...CHANGED, line: 43 };
+  const gates = [{ gate: 'untampered', passed: true, because: '', findings: [inC] }] as const;
+  const evidence = view.evidence.map((one) => (one.alias === 'C' ? { ...one, gates } : one));
+  expect(notes({ ...view, evidence })).toEqual([`B: ${SENTENCE}.`, `C: ${SENTENCE.replace('41', '43')}.`]);
+});
+
+test('what is true of several candidates is said once, with all their letters', () => {
+  const decision = { kind: 'none', decidedBy: 'regressions', because: 'All break tests.' } as const;
+  const twice = asking([CHANGED], { decision, outcome: { kind: 'table', branches: {} } });
+  const regressions = ['test/list.test.ts > last > of none'];
+  const evidence = twice.evidence.map((one) =>
+    'BC'.includes(one.alias) && one.baseTests
+      ? { ...one, peerTests: [], baseTests: { ...one.baseTests, regressions } }
+      : one,
+  );
+  const ranking = twice.ranking.map((one) =>
+    one.alias === 'C' ? { ...one, because: 'Its source changes are the same as those of B.' } : one,
+  );
+  const view = { ...twice, evidence, ranking };
+  const [{ body }] = outcomeComment(view, {});
+  expect(body).toContain(`**Please look at** B and C: ${SENTENCE}.`);
+  expect(body.split(SENTENCE)).toHaveLength(3);
+  expect(body).toContain('<summary>The lines to look at</summary>\n\n**B** and **C** test/list.test.ts:41');
+  expect(body).toContain(
+    '- **B** (likewise **C**): It breaks 1 existing test: `test/list.test.ts > last > of none`.',
+  );
+  expect(body).toContain(
+    '**C**: Its source changes are the same as those of B. Its results are those of B.\n\n',
+  );
+  const shown = finalReport(view, { width: 120, colour: false }).join('\n');
+  expect(shown).toContain(`Please look at B and C: `);
+  expect(shown.split('last > of none')).toHaveLength(2);
 });
 
 test('without lines there is nothing to unfold, and too many lines are counted', () => {
@@ -88,8 +122,8 @@ test('without lines there is nothing to unfold, and too many lines are counted',
 
 test('many places are counted, and a run without questions says nothing', () => {
   const many = Array.from({ length: 5 }, (_, i) => ({ ...CHANGED, line: 41 + i }));
-  expect(lookAtNotes(asking(many))[0]).toMatch(/test\.ts:43: .*; and 2 more\.$/);
-  expect(lookAtNotes(asking([NOTED]))).toEqual([]);
+  expect(notes(asking(many))[0]).toMatch(/test\.ts:43: .*; and 2 more\.$/);
+  expect(notes(asking([NOTED]))).toEqual([]);
   expect(comparison(judged(), diffsOf(judged()))[0].body).not.toContain('Please look at');
 });
 
@@ -111,8 +145,8 @@ test('base tests that the brief gives up are named', () => {
       ? { ...one, baseTests: { ...one.baseTests, superseded: ['test/list.test.ts > last > of none'] } }
       : one,
   );
-  expect(lookAtNotes({ ...view, evidence })).toEqual([
-    'Please look at B: it breaks 1 existing test that the brief says must change, and passes its own versions: test/list.test.ts > last > of none.',
+  expect(notes({ ...view, evidence })).toEqual([
+    'B: 1 existing test fails that the brief says must change, and its new version passes: test/list.test.ts > last > of none.',
   ]);
   expect(testNotes({ ...view, evidence })).toContainEqual(
     '1 existing test broken as the brief says is no regression: test/list.test.ts > last > of none.',

@@ -93,6 +93,11 @@ test('a run without patches gives no advice to write a better task', () => {
     return rest;
   });
   const view = { ...nobody(), candidates };
-  expect(noSurvivorAdvice(view)).toMatch(/no coder produced a patch.*budget, a limit or an agent's set-up/);
-  expect(noSurvivorAdvice(nobody())).toMatch(/describe the task more precise/);
+  expect(noSurvivorAdvice(view)).toMatch(
+    /^find out what stopped each coder.*budget, a limit or an agent's set-up/,
+  );
+  expect(noSurvivorAdvice(nobody())).toMatch(
+    /tests that A breaks should change.*pick A.*describe the issue more prec/,
+  );
+  expect(noSurvivorAdvice(nobody({ ranking: [] }))).toMatch(/^describe the issue more precisely/);
 });

@@ -163,7 +163,7 @@ describe('the status comment', () => {
 
       No pull request was opened. [Why each candidate failed](https://github.test/acme/lists/issues/7#2).
 
-      **Next:** describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      **Next:** decide whether the existing tests that A breaks should change. If so, comment \`/auto-dev pick A\`; if not, describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 
       <details>
       <summary>How the run went</summary>

@@ -5,6 +5,7 @@ import {
   contestedQuestion,
   differingInputs,
   lookAtNotes,
+  lookAtText,
   type Matrix,
   matrixOf,
   type RunView,
@@ -163,7 +164,9 @@ ${pageSection('remarks', 'Notes', list(remarks(view)))}</div>`;
 }
 
 const questionsFor = (view: RunView): readonly Html[] =>
-  [contestedQuestion(view) ?? [], lookAtNotes(view)].flat().map((text) => shownSentence(text));
+  [contestedQuestion(view) ?? [], lookAtNotes(view).map(lookAtText)]
+    .flat()
+    .map((text) => shownSentence(text));
 
 const remarks = (view: RunView): readonly Html[] =>
   [view.lowered ?? [], view.leftOut ?? [], commandNotes(view), testNotes(view)]

@@ -118,7 +118,7 @@ const legend = (): Html =>
   html`<details class="legend" open><summary>What the marks mean</summary><ul>${Object.entries(MARKS).map(
     ([letter, { sign, name }]) =>
       html`<li><span class="${classOf(letter)}" aria-hidden="true">${sign}</span> ${name}</li>`,
-  )}</ul><p>Each mark leads to what the test printed there. Base tests are the base commit's own, run on each candidate's production code.</p></details>`;
+  )}</ul><p>Each mark leads to what the test printed there. Existing tests are the base commit's own, run on each candidate's production code.</p></details>`;
 
 interface TestPageData {
   readonly matrix: Matrix;
