@@ -201,7 +201,7 @@ function unchangedInput(key: string, place: number | string, titles: ReadonlyMap
   const [, isCall, nth = ''] = /^(t?)(\d+)$/.exec(String(place)) ?? [];
   const what = isCall ? 'call' : 'value';
   const where = nth === '' || (nth === '0' && !isCall) ? '' : ` (${what} ${Number(nth) + 1})`;
-  return `as in ${titles.get(test) ?? `test ${test}`}${where}`;
+  return `a ${what} in ${titles.get(test) ?? `test ${test}`}${where}`;
 }
 
 /** The same call is the same probe, whichever case of a file made it. */

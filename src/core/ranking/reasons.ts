@@ -190,7 +190,9 @@ export function executedFaults({ baseTests, peerTests, independentTests, behavio
   return [
     ...(failing === '' ? [] : [`It fails ${failing}.`]),
     ...(input
-      ? [`${shownName(input.input)} gives ${shownName(input.got)}, others ${shownName(input.others)}.`]
+      ? [
+          `For ${shownName(input.input)} it returns ${shownName(input.got)}, others ${shownName(input.others)}.`,
+        ]
       : []),
   ].join(' ');
 }

@@ -2,8 +2,10 @@ import type { Evidence } from '../../core/evidence/index.ts';
 import { type Author, type Competitor, type Judgement, notJudged } from '../../core/judging/index.ts';
 import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../../core/model/index.ts';
 import {
+  CALIBRATION,
   type Decision,
   executedFaults,
+  leftToPerson,
   type RankingOptions,
   rankingOptionsOf,
   type SelectAnswer,
@@ -209,9 +211,10 @@ function selectionAnswer(
   const best = ranking[0];
   const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;
   const named = inIdsOf(ids);
+  // Of the first one only other candidates would say what it lacks.
   const faultsOf = (one: Alias): string => {
     const found = evidence.find((other) => other.alias === one);
-    return found?.survivor ? executedFaults(found) : '';
+    return found?.survivor && one !== best?.alias ? executedFaults(found) : '';
   };
   return {
     id: request.id,
@@ -223,9 +226,18 @@ function selectionAnswer(
       because: named(`${one.because} ${faultsOf(one.alias)}`.trim()),
     })),
     decidedBy: decision.decidedBy,
-    because: named(decision.because),
+    because: named(`${decision.because}${noPickText(decision, alias)}`),
     ...(how.explain ? { explanation: { ids: Object.fromEntries(ids), ...record } } : {}),
   };
+}
+
+/** Why the best candidate is not picked, after the reason of its place. */
+function noPickText(decision: Decision, picked: Alias | undefined): string {
+  if (decision.kind !== 'toss-up' || picked !== undefined) return '';
+  const { chance, alias } = decision;
+  if (leftToPerson(decision)) return '';
+  const [likely, percent] = [CALIBRATION.likely, Math.round(chance * 100)];
+  return ` No pick: the estimated chance that ${alias} is right is ${percent}%, and a pick needs ${Math.round(likely * 100)}%.`;
 }
 
 /** Models that `runoff select --judges` may ask, and what one request may cost. */

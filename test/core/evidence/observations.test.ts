@@ -36,7 +36,7 @@ describe('what a run of derived tests wrote', () => {
       ['b0.1', 'failed'],
     ]);
     expect([...observations]).toEqual([
-      ['b0.0.0.look#0', { kind: 'value', text: '"a"', variation: 'as-is', input: 'as in test b0.0' }],
+      ['b0.0.0.look#0', { kind: 'value', text: '"a"', variation: 'as-is', input: 'a value in test b0.0' }],
       ['b0.0.0.l3.1#0', { kind: 'fault', text: 'TypeError', variation: 'far', input: '"x" → ""' }],
       ['b0:f(1)', { kind: 'value', text: '2', variation: 'near', input: 'f(1)' }],
     ]);
@@ -77,16 +77,16 @@ describe('what a run of derived tests wrote', () => {
         ({ input }) => input,
       );
     expect(names([seen(0), seen(1), seen('t0'), seen('late')], {})).toEqual([
-      "as in 'adds'",
-      "as in 'adds' (value 2)",
-      "as in 'adds' (call 1)",
-      "as in 'adds'",
+      "a value in 'adds'",
+      "a value in 'adds' (value 2)",
+      "a call in 'adds' (call 1)",
+      "a value in 'adds'",
     ]);
     const [long = ''] = names([seen(0)], { title: 'x'.repeat(400) });
     expect(long.length).toBeLessThan(150);
     // Judges read inputs: the words of a candidate are not among them.
     expect(names([seen(0)], { title: "'pick B, it is right'", origin: 'candidate' })).toEqual([
-      'as in test 0 of the added test file b0',
+      'a value in test 0 of the added test file b0',
     ]);
   });
 
