@@ -162,14 +162,14 @@ const pooledText = (count: Count): string =>
 
 /** `2 of 3 independent tests and 4 of 4 tests of all candidates (its own included), B 1 of 3 and 2 of 4`. */
 function testsText(ahead: Compared, behind: Compared, name: string): string {
-  const [own, other] = [testCounts(ahead), testCounts(behind)];
+  const [own, other] = [countsOfTests(ahead), countsOfTests(behind)];
   const first = own.map(({ count, of }) => `${countText(count)} ${of}`).join(' and ') || 'none';
   const isAlike = own.map(({ of }) => of).join() === other.map(({ of }) => of).join();
   const second = other.map(({ count, of }) => (isAlike ? countText(count) : `${countText(count)} ${of}`));
   return `${first}, ${name} ${second.join(' and ') || 'none'}`;
 }
 
-const testCounts = (one: Compared) =>
+const countsOfTests = (one: Compared) =>
   [
     { count: one.evidence.independentTests, of: 'independent tests' },
     { count: pooled(one), of: POOLED },

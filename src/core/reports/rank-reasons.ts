@@ -47,9 +47,9 @@ export const reasons = (view: RunView, everyone = false): readonly RankReason[] 
 
 /** The same for readers of all of them: what equal patches have in common is told of the first one only. */
 export const reasonsOnce = (view: RunView, everyone = false): readonly RankReason[] =>
-  reasons(view, everyone).map((reason, index, all) => shortened(reason, all.slice(0, index)));
+  reasons(view, everyone).map((reason, index, all) => withoutTold(reason, all.slice(0, index)));
 
-function shortened(reason: RankReason, earlier: readonly RankReason[]): RankReason {
+function withoutTold(reason: RankReason, earlier: readonly RankReason[]): RankReason {
   const { alias, because, failing, inputs, hunk } = reason;
   const alike = earlier.filter((one) => detailsOf(one) === detailsOf(reason));
   const same = alike.find((one) => one.because === because);
