@@ -58,24 +58,33 @@ export const UNREADABLE_RECORDS: AssertionRecords = { ...NO_RECORDS, capped: [IN
  */
 export function readAssertionRecords(lines: string): AssertionRecords {
   const written = lines.split('\n').filter((line) => line.trim() !== '');
-  const values = [...new Set(written.slice(0, MAX_RECORD_LINES))].map(parsedRecord);
-  const isComplete =
-    written.length <= MAX_RECORD_LINES && values.every((value) => AnyRecord.safeParse(value).success);
-  const all = <T>(schema: z.ZodType<T>): readonly T[] =>
-    values.flatMap((value) => {
-      const read = schema.safeParse(value);
-      return read.success ? [read.data] : [];
-    });
-  return mergeAssertionRecords([
-    {
-      changed: all(Changed).map(([, name, by, places, locked]) => ({ name, text: by, places, locked })),
-      sources: all(Source).map(([, library, hash]) => `${library} ${hash}`),
-      used: all(Used).map(([, library, file]) => ({ library, file })),
-      ended: all(Ended).map(([, program]) => program),
-      wrote: all(Wrote).map(([, name, by]) => ({ name, text: by })),
-      capped: [...all(Capped).map(([, kind]) => kind), ...(isComplete ? [] : [INCOMPLETE])],
-    },
-  ]);
+  const distinct = [...new Set(written.slice(0, MAX_RECORD_LINES))];
+  const records = distinct.flatMap((line) => {
+    const { data } = AnyRecord.safeParse(parsedRecord(line));
+    return data ? [data] : [];
+  });
+  const isComplete = written.length <= MAX_RECORD_LINES && records.length === distinct.length;
+  return mergeAssertionRecords([...records.map(asRecords), ...(isComplete ? [] : [UNREADABLE_RECORDS])]);
+}
+
+/** What one line says. */
+function asRecords(record: z.infer<typeof AnyRecord>): AssertionRecords {
+  switch (record[0]) {
+    case 'changed': {
+      const [, name, text, places, locked] = record;
+      return { ...NO_RECORDS, changed: [{ name, text, places, locked }] };
+    }
+    case 'source':
+      return { ...NO_RECORDS, sources: [`${record[1]} ${record[2]}`] };
+    case 'used':
+      return { ...NO_RECORDS, used: [{ library: record[1], file: record[2] }] };
+    case 'ended':
+      return { ...NO_RECORDS, ended: [record[1]] };
+    case 'wrote':
+      return { ...NO_RECORDS, wrote: [{ name: record[1], text: record[2] }] };
+    case 'capped':
+      return { ...NO_RECORDS, capped: [record[1]] };
+  }
 }
 
 function parsedRecord(line: string): unknown {
