@@ -55,6 +55,22 @@ assert.equal(slug('a b c'), 'a-b-c');
     expect(outcomesOf(derived, base, 'base')).toEqual(['passed']);
   });
 
+  test('code that is indented is read for examples, and of two results the one that is expected', async () => {
+    const issue = `# Only the first space is replaced
+
+    slug('a b c')  // was 'a-b c', expected 'a-b-c'
+    slug('d e f'); // returns 'd-e f' (should be 'd-e-f')
+
+1. Not code
+
+    slug('Hello') // => 'no'
+`;
+    const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });
+    const outcomes = async (code: string) =>
+      outcomesOf(derived, await bench.run({ ...REPOSITORY, 'slug.js': code }, derived));
+    expect([await outcomes(SLUG), await outcomes(FIXED)]).toEqual([['failed'], ['passed']]);
+  });
+
   test('an example that no test file can take is named, and none is made of what is not code', async () => {
     const issue = '```js\nexpect(launch(1)).toBe(2);\n```\n\n```json\n{"a": 1}\n```\n\n```js\nconst {\n```\n';
     const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });

@@ -1,4 +1,5 @@
 import { asserts, findCases } from './cases.ts';
+import { fencesOf, indentedCodeIn } from './code-blocks.ts';
 import { callArguments, type Node, type Parse, walk } from './syntax.ts';
 
 /** A parsed test file. */
@@ -54,6 +55,8 @@ export async function examplesOf(
     if (FENCE_LANGUAGES.test(language))
       found.push(...(await examplesInCode(code, after.slice(0, MAX_AFTER), parse)));
   }
+  for (const code of indentedCodeIn(prose).slice(0, MAX_FENCES))
+    found.push(...(await examplesInCode(code, '', parse)));
   found.push(...inSentences(prose), ...inTables(prose, sources));
   const seen = new Set<string>();
   return found.filter(({ body }) => !seen.has(body) && seen.add(body)).slice(0, MAX_EXAMPLES);
@@ -115,12 +118,22 @@ const withComment = (call: string, result: string): string => `${call.replace(/;
 const RESULT =
   /^(\s*)((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|→|⇒|returns?:?|gives?:?|results?(?: in)?:?|output:?|logs?:?|prints?:?|should (?:be|return|equal|give):?|expected:?)\s*(.+?)\s*$/;
 
+/** The same with two results, of which the second is meant: "f(1) // was 1, expected 2". */
+const TWO_RESULTS =
+  /^(\s*)((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|(?:was|is|got|gave|gives?|returns?|returned|prints?|printed|logs?|logged|currently|now|actual|actually)\b).*?[\s,;(](?:expected|should (?:be|return|give|equal|print|output)):?\s+(.+?)\s*$/;
+/** Longer lines are read as they are: the patterns take time that grows with the square of the length. */
+const MAX_LINE = 1_000;
+
 /** Turns a call with its result in a comment into an assertion. */
 function withResults(code: string): string {
   return code
     .split('\n')
     .map((line) => {
-      const [, indent = '', declaration, call = '', result = ''] = RESULT.exec(line) ?? [];
+      if (line.length > MAX_LINE) return line;
+      // "returns 1 (should be 2)" is read like "returns 1, should be 2".
+      const plain = line.replace(/\(((?:expected|should) .*)\)\s*$/, '$1');
+      const found = TWO_RESULTS.exec(plain) ?? RESULT.exec(line) ?? [];
+      const [, indent = '', declaration, call = '', result = ''] = found;
       if (call === '' || asserting(call)) return line;
       const value = result.replace(/\s+(?:\(.*\)|but .*|instead .*|not .*)$/, '');
       const name = /^(?:const|let|var)\s+(\w+)/.exec(declaration ?? '')?.[1];
@@ -233,45 +246,4 @@ function callWith(cells: readonly string[], sources: readonly { readonly root: N
     kinds[at] === 'number' ? cell : /^(['"]).*\1$/.test(cell) ? cell : JSON.stringify(cell),
   );
   return `${name}(${args.join(', ')})`;
-}
-
-/** A fenced code block in Markdown. */
-interface Fence {
-  readonly language: string;
-  readonly code: string;
-  /** The text after it, up to the next fence or heading. */
-  readonly after: string;
-}
-
-const OPEN = /^[ \t]*(`{3,20}|~{3,20})[ \t]*([\w+-]*)/;
-
-/** The code blocks of a text and the prose around them, read line by line: an issue may open any number of fences. */
-export function fencesOf(markdown: string): { readonly fences: readonly Fence[]; readonly prose: string } {
-  const fences: { language: string; code: string[]; after: string[] }[] = [];
-  const prose: string[] = [];
-  let mark: string | null = null;
-  let following = false;
-  for (const line of markdown.split(/\r?\n/)) {
-    const [, open, language = ''] = OPEN.exec(line) ?? [];
-    if (mark !== null) {
-      if (line.trim() === mark) mark = null;
-      else fences.at(-1)?.code.push(line);
-      following = mark === null;
-    } else if (open) {
-      mark = open;
-      fences.push({ language, code: [], after: [] });
-    } else {
-      following = following && !line.startsWith('#');
-      prose.push(line);
-      if (following) fences.at(-1)?.after.push(line);
-    }
-  }
-  return {
-    fences: fences.map(({ language, code, after }) => ({
-      language,
-      code: `${code.join('\n')}\n`,
-      after: after.join('\n'),
-    })),
-    prose: prose.join('\n'),
-  };
 }

@@ -1,4 +1,5 @@
-import { fencesOf, meantBy, SENTENCE, type Source, sessionOf } from './issue-examples.ts';
+import { fencesOf, indentedCodeIn } from './code-blocks.ts';
+import { meantBy, SENTENCE, type Source, sessionOf } from './issue-examples.ts';
 import { JOURNAL } from './journal.ts';
 import type { Derived, DerivedCase, RewriteOptions } from './rewrite.ts';
 import { type Node, type Parse, walk } from './syntax.ts';
@@ -89,8 +90,8 @@ const PYTHON_FENCES = /^(|py|python|python3|pycon|doctest)$/i;
 async function examplesOf(issue: string, parse: Parse): Promise<readonly string[]> {
   const found: string[] = [];
   const { fences, prose } = fencesOf(issue);
-  for (const { language, code } of fences.slice(0, MAX_FENCES)) {
-    if (!PYTHON_FENCES.test(language)) continue;
+  const fenced = fences.filter(({ language }) => PYTHON_FENCES.test(language)).map(({ code }) => code);
+  for (const code of [...fenced.slice(0, MAX_FENCES), ...indentedCodeIn(prose).slice(0, MAX_FENCES)]) {
     const text = sessionOf(code, (call, value) => `assert (${call}) == (${value})`).trimEnd();
     const root = await parse('example.py', text);
     if (root && !root.hasError && /^\s*assert\b/m.test(text)) found.push(bodiesOf(root, text));
