@@ -89,7 +89,7 @@ function uncappedChance(standing: LeadingCandidate): number {
   const compared =
     sound.length === 0
       ? alone
-      : weights.perRivals * rivalsLogOdds(best, sound) +
+      : weights.perRivals * rivalsLogOdds(best, alternatives(standing, sound)) +
         weights.perBehaviour * behaviourLead(standing, sound);
   const score =
     weights.start +
@@ -122,6 +122,20 @@ const MIN_RIVALS_LOG_ODDS = -2.5;
 const MAX_RIVALS_LOG_ODDS = 1.5;
 const BEHAVIOUR_LEAD = { least: -1, most: 3, unasked: 1 } as const;
 
+/**
+ * The rivals that would be another answer. One that changes the base's behaviour on the same inputs in the same way is
+ * none: whichever is picked, the same behaviour is. Where execution separates the best from nobody, or from the base by
+ * nothing, all rivals count, because probes may have missed what is different.
+ */
+function alternatives(standing: LeadingCandidate, rivals: readonly Ranked[]): readonly Ranked[] {
+  const own = behaviourOf(standing, standing.best);
+  const others = rivals.filter((one) => behaviourOf(standing, one)?.group !== own?.group);
+  return own && own.asBase < 1 && others.length > 0 ? others : rivals;
+}
+
+const behaviourOf = ({ evidence }: LeadingCandidate, { alias }: Ranked): Evidence['behaviour'] =>
+  evidence.find((one) => one.alias === alias)?.behaviour;
+
 /** Log-odds of all rivals together against the best, limited: a larger distance adds no information. */
 function rivalsLogOdds(best: Ranked, rivals: readonly Ranked[]): number {
   const odds = rivals.reduce(
@@ -132,9 +146,10 @@ function rivalsLogOdds(best: Ranked, rivals: readonly Ranked[]): number {
 }
 
 /** Log-odds, by behaviour alone, against the best candidate that behaves differently. */
-function behaviourLead({ best, evidence }: LeadingCandidate, rivals: readonly Ranked[]): number {
-  const groupOf = ({ alias }: Ranked) => evidence.find((one) => one.alias === alias)?.behaviour?.group;
-  const others = rivals.filter((one) => groupOf(one) !== groupOf(best));
+function behaviourLead(standing: LeadingCandidate, rivals: readonly Ranked[]): number {
+  const { best } = standing;
+  const group = behaviourOf(standing, best)?.group;
+  const others = rivals.filter((one) => behaviourOf(standing, one)?.group !== group);
   const own = best.signals.behaviour;
   if (own === null || others.length === 0) return BEHAVIOUR_LEAD.unasked;
   const lead = own - Math.max(...others.map(({ signals }) => signals.behaviour ?? 0));

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence, Unlocked } from '../../../src/core/evidence/index.ts';
 import { decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
-import { by, candidate, fixing, independentTests, pools } from './sample.ts';
+import { behaving, by, candidate, fixing, independentTests, pools } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
 const HOW: RankingOptions = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
@@ -10,6 +10,33 @@ const decision = (...evidence: readonly Evidence[]) => decide(rank(evidence, HOW
 const exitCodeOnly = (evidence: Evidence): Evidence => ({
   ...evidence,
   ...(evidence.baseTests ? { baseTests: { ...evidence.baseTests, source: 'exit-code' } } : {}),
+});
+
+describe('candidates that behave the same', () => {
+  const doing = (alias: string, group: number, asBase: number, agreement = 0.7) =>
+    candidate(alias, {
+      agreement,
+      behaviour: { ...behaving(group === 1 ? 1 : 0.4), group, asBase },
+    });
+  const chanceOf = (...pool: readonly Evidence[]): number => {
+    const made = decision(...pool);
+    return made.kind === 'none' ? 0 : made.chance;
+  };
+
+  test('do not speak against each other where they change what the base does and another one does not', () => {
+    const [pick, rival] = [doing('A', 1, 0.9), doing('C', 0, 1)];
+    const alone = chanceOf(pick, rival);
+    expect(chanceOf(pick, doing('B', 1, 0.9, 0.65), rival)).toBe(alone);
+    expect(chanceOf(pick, doing('B', 2, 0.9, 0.65), rival)).toBeLessThan(alone);
+  });
+
+  test('are rivals where no input shows a change, or no other behaviour is left', () => {
+    const unseen = [doing('A', 1, 1), doing('C', 0, 0.9)];
+    expect(chanceOf(...unseen, doing('B', 1, 1, 0.65))).toBeLessThan(chanceOf(...unseen));
+    expect(chanceOf(doing('A', 1, 0.9), doing('B', 1, 0.9, 0.65))).toBeLessThan(
+      chanceOf(doing('A', 1, 0.9), doing('B', 0, 1, 0.65)),
+    );
+  });
 });
 
 describe('nobody wins', () => {
