@@ -120,7 +120,13 @@ def test_rows(text, expected):
 assert slug("A B C") == "a-b-c"
 \`\`\`
 
-    >>> no fence
+    >>> slug("d e f")
+    'd-e-f'
+
+- In a list, an indent is no code:
+
+    >>> slug("A")
+    'no'
 
 \`\`\`
 >>> slug("x y z")
@@ -135,9 +141,9 @@ assert slug("A B C") == "a-b-c"
       const base = await bench.run(files, derived, { command });
       expect(base.output.ended).toBe('done');
       expect(outcomesOf(derived, base, 'base')).toEqual(['passed', 'passed']);
-      expect(outcomesOf(derived, base)).toEqual(['failed', 'failed', 'failed']);
+      expect(outcomesOf(derived, base)).toEqual(['failed', 'failed', 'failed', 'failed']);
       const fixed = await bench.run({ ...files, 'slug.py': FIXED }, derived, { command });
-      expect(outcomesOf(derived, fixed)).toEqual(['passed', 'passed', 'passed']);
+      expect(outcomesOf(derived, fixed)).toEqual(['passed', 'passed', 'passed', 'passed']);
       expect(seenFor(base, 'slug("x y z")')).toBe('"x-y z"');
       expect(seenFor(fixed, 'slug("x y z")')).toBe('"x-y-z"');
     },
