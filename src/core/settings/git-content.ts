@@ -150,9 +150,9 @@ export function sourceRepositoriesNote(output: string, hosts: readonly string[])
 }
 
 /** Hosts that serve the archives of another one's repositories. npm, pnpm and yarn ask it after they found a commit. */
-const ARCHIVES: Readonly<Record<string, string>> = { 'github.com': 'codeload.github.com' };
+const ARCHIVES: ReadonlyMap<string, string> = new Map([['github.com', 'codeload.github.com']]);
 
 /** These hosts of source repositories, each with that of its archives, so that both are allowed at once. */
 export const withArchiveHosts = (hosts: readonly string[]): readonly string[] => [
-  ...new Set(hosts.flatMap((host) => [host, ARCHIVES[host] ?? []].flat())),
+  ...new Set(hosts.flatMap((host) => [host, ARCHIVES.get(host) ?? []].flat())),
 ];
