@@ -9,6 +9,7 @@ import {
 } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { type Calibration, type Ranked, type Separator, unconfirmedLogOdds } from './odds.ts';
+import { unseenChange } from './reasons.ts';
 import { isContradictedBy } from './strategies.ts';
 
 /** The parts of a judgement that the decision uses. */
@@ -249,7 +250,7 @@ function clearDoubts(standing: LeadingCandidate): readonly string[] {
     [!tested, 'The existing tests leave no report in which a test passes.'],
     [
       fixShown(standing, false) !== 'executed',
-      'No test that somebody else wrote or confirms shows that the task is done.',
+      `No test that somebody else wrote or confirms shows that the task is done${unseenChange(winning)}.`,
     ],
     [winning.doubt !== undefined, 'A reviewer named a defect that execution did not refute.'],
     [

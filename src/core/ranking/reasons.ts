@@ -258,3 +258,9 @@ function brokenTests(broken: readonly string[]): string {
     ...(rest > 0 ? [`and ${rest} more`] : []),
   ].join('\n');
 }
+
+/** The end of a sentence where no input shows a difference from the base; empty otherwise. */
+export const unseenChange = ({ behaviour }: Evidence): string =>
+  behaviour && behaviour.observed > 0 && behaviour.asBase === 1
+    ? `, and it behaves like the base commit on all ${behaviour.observed} inputs that were tried`
+    : '';

@@ -30,6 +30,15 @@ describe('candidates that behave the same', () => {
     expect(chanceOf(pick, doing('B', 2, 0.9, 0.65), rival)).toBeLessThan(alone);
   });
 
+  test('like the base on every input show nothing of what they change, and that is said', () => {
+    const made = decision(doing('A', 1, 1), doing('C', 0, 1));
+    expect(made.kind !== 'none' && made.caps?.map(({ because }) => because)).toContain(
+      'No test that somebody else wrote or confirms shows that the task is done, and it behaves like the base commit on all 40 inputs that were tried.',
+    );
+    const shown = decision(doing('A', 1, 0.9), doing('C', 0, 1));
+    expect(JSON.stringify(shown)).not.toContain('inputs that were tried');
+  });
+
   test('are rivals where no input shows a change, or no other behaviour is left', () => {
     const unseen = [doing('A', 1, 1), doing('C', 0, 0.9)];
     expect(chanceOf(...unseen, doing('B', 1, 1, 0.65))).toBeLessThan(chanceOf(...unseen));
