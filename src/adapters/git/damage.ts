@@ -63,6 +63,9 @@ async function setAside(path: string, name: string): Promise<void> {
   }
 }
 
+/** Packs that one git verifies: their names fit into a command line. */
+const PACKS_AT_ONCE = 200;
+
 /** A file in a repository, a checkout or a layer that describes it as of the last time it was known to be complete. */
 const MARK = 'runoff-mark';
 
@@ -114,9 +117,13 @@ export function openDamageMarks(git: Git): DamageMarks {
           (await wrongRef(repository)) ??
           (await wrongLooseObject(repository));
         if (wrong !== null) return wrong;
-        for (const name of await namesIn(join(repository, 'objects/pack'))) {
-          if (!name.endsWith('.idx')) continue;
-          const problem = await complaint(repository, 'verify-pack', join('objects/pack', name));
+        const packs = (await namesIn(join(repository, 'objects/pack'))).filter((name) =>
+          name.endsWith('.idx'),
+        );
+        // Many at once: each candidate adds a pack, and to start git takes longer than to verify a small one.
+        for (let at = 0; at < packs.length; at += PACKS_AT_ONCE) {
+          const paths = packs.slice(at, at + PACKS_AT_ONCE).map((name) => join('objects/pack', name));
+          const problem = await complaint(repository, 'verify-pack', ...paths);
           if (problem !== null) return problem;
         }
         return await complaint(repository, 'rev-list', '--objects', '--all', '--quiet');
