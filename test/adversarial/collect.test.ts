@@ -51,11 +51,14 @@ async function attacked(line: string): Promise<WorkArea> {
   return area;
 }
 
-/** Installs the program that attacks want git to start; it acts as a filter that changes nothing. */
+/**
+ * Installs the program that attacks want git to start; it acts as a filter that changes nothing. In place of a remote it
+ * ends at once, because git would wait for its answer.
+ */
 const payload = (): string => `cat > /home/agent/evil <<'END'
 #!/bin/sh
 touch /home/agent/mark /out/mark ${canary} 2>/dev/null
-cat
+[ -n "$IS_REMOTE" ] || cat
 exit 0
 END
 chmod 755 /home/agent/evil; rm .git/info/attributes`;
@@ -64,7 +67,7 @@ async function plainGit(area: WorkArea): Promise<boolean> {
   await world.run(
     area,
     `(cd /repo/sub && git status); cd /repo; for d in . nested sub; do test -e $d/.git && (cd $d; git status; git diff; git add -A; git stash
-      git checkout -q -b x; git commit -qm x --allow-empty; timeout 3 git ls-remote origin) </dev/null; done
+      git checkout -q -b x; git commit -qm x --allow-empty; IS_REMOTE=1 timeout 10 git ls-remote origin) </dev/null; done
       cd /repo; printf 'protocol=https\\nhost=x\\n\\n' | git credential fill; git commit --amend --allow-empty; git merge theirs
       script -qec 'git -C /repo status' /dev/null </dev/null; exit 0`,
   );

@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { furnish } from '../world/data-folder.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'prepare-'));
@@ -20,6 +21,7 @@ chmodSync(folder, 0o755);
 let repository: string;
 let count = 0;
 
+beforeAll(() => furnish(join(folder, 'data')));
 beforeEach(() => {
   count += 1;
   repository = join(folder, `repository-${count}`);
@@ -46,7 +48,13 @@ const runoff = (...words: readonly string[]) => runoffWith({ NETWORK_ALLOW: 'non
 const runoffWith = (env: Readonly<Record<string, string>>, words: readonly string[]) =>
   spawnSync(process.execPath, [main, ...words], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, RUNOFF_DATA: join(folder, 'data'), ...env },
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      RUNOFF_DATA: join(folder, 'data'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      ...env,
+    },
     encoding: 'utf8',
   });
 

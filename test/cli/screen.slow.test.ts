@@ -11,7 +11,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const runoff = (argv: readonly string[], input: string) =>
   spawnSync(process.execPath, [main, ...argv], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, RUNOFF_DATA: join(folder, 'data') },
+    env: {
+      PATH: process.env.PATH,
+      HOME: folder,
+      RUNOFF_DATA: join(folder, 'data'),
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+    },
     input,
     encoding: 'utf8',
   });

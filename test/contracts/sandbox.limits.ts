@@ -46,21 +46,22 @@ export function sandboxLimits(world: () => SandboxWorld): void {
   const sh = (area: WorkArea, line: string, more: Partial<ExecSpec> = {}) =>
     world().sandbox.exec({ area, argv: ['sh', '-c', line], limits: limited(), ...more });
 
-  describe('limits', () => {
-    test('of wall time end a command that ignores all signals', async () => {
+  // These mostly wait, so they wait together.
+  describe.concurrent('limits of time', () => {
+    test('end a command that ignores all signals', async () => {
       const line = 'trap "" TERM INT HUP QUIT; while :; do sleep 1; done';
       const result = await sh(world().area(), line, { limits: limited({ wallMs: 500 }) });
       expect(result).toMatchObject({ exitCode: null, stopped: 'wall' });
       expect(result.ms).toBeGreaterThanOrEqual(500);
     });
 
-    test('of silence count from the last output', async () => {
+    test('count silence from the last output', async () => {
       const talks = 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.5; done; sleep 600';
       const result = await sh(world().area(), talks, { limits: limited({ silenceMs: 2000 }) });
       expect(result).toMatchObject({ exitCode: null, stopped: 'silence', stdout: '1\n2\n3\n4\n5\n6\n' });
     });
 
-    test('of wall time ask for an extension each time they are reached', async () => {
+    test('ask for an extension each time they are reached', async () => {
       const asked: string[] = [];
       const result = await sh(world().area(), 'sleep 60', {
         limits: limited({ wallMs: 300 }),
@@ -71,7 +72,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(result.ms).toBeGreaterThanOrEqual(900);
     });
 
-    test('of wall time do not stop a command that ends in the time it was given', async () => {
+    test('do not stop a command that ends in the time it was given', async () => {
       const result = await sh(world().area(), 'sleep 1; echo done', {
         limits: limited({ wallMs: 200 }),
         onLimit: () => 60_000,
@@ -79,7 +80,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       expect(result).toMatchObject({ exitCode: 0, stopped: null, stdout: 'done\n' });
     });
 
-    test('of silence ask for an extension, and restart at the next output', async () => {
+    test('ask for an extension in silence, and restart at the next output', async () => {
       const asked: string[] = [];
       const line = 'sleep 2; echo one; sleep 600';
       const result = await sh(world().area(), line, {
@@ -109,7 +110,9 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       await expect(running).rejects.toThrow('the caller broke');
       expect(processesWith(mark)).toBe(0);
     });
+  });
 
+  describe('limits', () => {
     test('hold for the memory of the whole tree', async () => {
       const hold = 'const b = Buffer.alloc(120e6, 1); setInterval(() => b[0], 1000)';
       const line = `for i in 1 2 3 4; do /opt/toolchain/bin/node -e '${hold}' & done; wait`;

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Patch, parsePatch } from '../../src/core/patches/index.ts';
@@ -13,22 +13,25 @@ export interface RealPatch {
   readonly text: string;
 }
 
+/**
+ * One program, because to start one from a process of many modules takes longer than git. Samples of hooks take longer to
+ * copy and remove than the rest of a repository.
+ */
+const DIFF = `set -e
+git init -q --bare --template= .
+git fast-import --quiet --force
+set -- --no-renames 'refs/heads/a^{tree}' 'refs/heads/b^{tree}'
+git diff-tree -r --raw -z --no-abbrev "$@" > raw
+git diff-tree -r -p --binary --full-index "$@"`;
+
 /** A throw-away repository of real git, away from the user's configuration. */
 export class Git implements Disposable {
   readonly #dir = mkdtempSync(join(tmpdir(), 'runoff-git-'));
 
-  constructor() {
-    this.run(['init', '-q', '--bare', '.']);
-  }
-
   /** What a candidate that turns `before` into `after` leaves behind, by the same commands as in a run. */
   diff(before: Tree, after: Tree): RealPatch {
-    this.run(['fast-import', '--quiet', '--force'], Buffer.concat([commit('a', before), commit('b', after)]));
-    const trees = ['refs/heads/a^{tree}', 'refs/heads/b^{tree}'];
-    return {
-      raw: this.run(['diff-tree', '-r', '--raw', '-z', '--no-renames', '--no-abbrev', ...trees]),
-      text: this.run(['diff-tree', '-r', '-p', '--binary', '--full-index', '--no-renames', ...trees]),
-    };
+    const text = this.#start('sh', ['-c', DIFF], Buffer.concat([commit('a', before), commit('b', after)]));
+    return { raw: readFileSync(join(this.#dir, 'raw'), 'utf8'), text };
   }
 
   /** The tree that `git apply` makes of `before` (from the last `diff`). */
@@ -43,7 +46,11 @@ export class Git implements Disposable {
   }
 
   run(args: readonly string[], input?: Buffer): string {
-    return execFileSync('git', args, {
+    return this.#start('git', args, input);
+  }
+
+  #start(program: string, args: readonly string[], input: Buffer | undefined): string {
+    return execFileSync(program, args, {
       cwd: this.#dir,
       env: {
         PATH: process.env.PATH,

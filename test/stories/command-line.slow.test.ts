@@ -120,7 +120,7 @@ test('a run on a repository with uncommitted changes starts from the last commit
   }));
 
 test('a run with --include-changes starts from the working tree as it is, and its result fits onto it', () =>
-  atTerminal({ firstTime: true, settings: settings() }, async (me) => {
+  atTerminal({ settings: settings() }, async (me) => {
     await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
     await appendFile(join(me.repository, 'README.md'), '\nMy own words.\n');
     const head = await me.git('rev-parse', 'HEAD');

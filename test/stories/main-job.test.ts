@@ -5,7 +5,7 @@ import { withDemoApp } from '../world/demo-app.ts';
 
 describe('a maintainer labels an issue', () => {
   test('and the candidate that survives the evidence becomes a draft pull request', () =>
-    withDemoApp({ furnish: async () => {} }, async (demo) => {
+    withDemoApp({}, async (demo) => {
       const issue = await demo.label();
       const view = await demo.run(issue);
       const document = runJson(view);

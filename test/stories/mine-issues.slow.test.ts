@@ -6,6 +6,7 @@ import { type LocalGitHub, startLocalGitHub } from '@runoff/local-github';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { git } from '../../packages/local-github/test/github-world.ts';
 import { readTasks } from '../../src/core/arena/index.ts';
+import { furnish } from '../world/data-folder.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'mine-issues-'));
@@ -32,6 +33,7 @@ const SHOUT = 'export const shout = (text) => text.toUpperCase();\n';
 const TITLE = 'export const title = (text) => text.slice(0, 1).toUpperCase() + text.slice(1);\n';
 
 beforeAll(async () => {
+  await furnish(join(folder, 'data'));
   mkdirSync(repository);
   await git(repository, ['init', '--quiet', '--initial-branch', 'main']);
   const manifest = JSON.stringify({ name: 'words', type: 'module', scripts: { test: 'node --test' } });
@@ -62,6 +64,7 @@ beforeAll(async () => {
     PATH: process.env.PATH,
     HOME: folder,
     RUNOFF_DATA: join(folder, 'data'),
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     NETWORK_ALLOW: 'none',
     GITHUB_API_URL: github.apiUrl,
   };

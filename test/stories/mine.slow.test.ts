@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readTasks } from '../../src/core/arena/index.ts';
 import type { MinedRecord } from '../../src/core/mining/index.ts';
 import { startScriptedModels } from '../../src/demo/scripted-models/index.ts';
+import { furnish } from '../world/data-folder.ts';
 
 const main = new URL('../../src/main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'mine-'));
@@ -38,6 +39,7 @@ const env = {
   PATH: process.env.PATH,
   HOME: folder,
   RUNOFF_DATA: join(folder, 'data'),
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   NETWORK_ALLOW: 'none',
 };
 const argvOf = (words: readonly string[]) => [main, 'arena', 'mine', ...words];
@@ -65,6 +67,7 @@ const HOSTILE =
 const commits: Record<string, string> = {};
 
 /** A history with one change of each kind, the good one in the middle. */
+beforeAll(() => furnish(env.RUNOFF_DATA));
 beforeAll(() => {
   mkdirSync(repository);
   git(repository, 'init', '--quiet', '--initial-branch', 'main');

@@ -41,10 +41,10 @@ async function startWorker({ home, environment }: DemoEnvironment, name: string)
   const artifacts = join(home, 'data', 'artifacts');
   await mkdir(artifacts, { recursive: true });
   await symlink(artifacts, join(data, 'artifacts'));
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const own = { RUNOFF_DATA: data, RUNOFF_WORKER_NAME: name, CODERS_PER_WORKER: '4', PORT: '' };
   const worker = spawn(process.execPath, [MAIN, 'worker'], {
-    env: { PATH, HOME, ...environment, ...own, EXAMINATIONS_PER_WORKER: '2' },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...environment, ...own, EXAMINATIONS_PER_WORKER: '2' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   workers.push(worker);

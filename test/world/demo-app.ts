@@ -16,6 +16,7 @@ import {
 import { ISSUE } from '../../src/demo/sample/index.ts';
 import { LABEL, viewOf } from '../../src/runs/index.ts';
 import { furnish } from './data-folder.ts';
+import { withFewerTests } from './terminal.ts';
 
 export interface DemoApp {
   readonly environment: DemoEnvironment;
@@ -39,12 +40,8 @@ export const PERSON_PICKS = stringify({
 
 /** Less than a test may take, so that what it waited for is said. */
 const PATIENCE_MS = 280_000;
-
-/** What every candidate is probed with comes from the tests: a story that is not about them is short with a third of them. */
-async function withFewerTests(folder: string): Promise<void> {
-  for (const name of ['cli', 'expenses', 'money', 'totals'])
-    await rm(join(folder, 'test', `${name}.test.js`));
-}
+/** Two changes within one millisecond have one mark. */
+const LOOK_AGAIN_MS = 1_000;
 
 /**
  * The App as `runoff serve` starts it, on a local GitHub, with scripted models. Afterwards it is an error if a call or
@@ -106,31 +103,46 @@ function demoAppOf(environment: DemoEnvironment): DemoApp {
       await github.as(login).addLabel(REPOSITORY, issue, LABEL);
       return issue;
     },
-    async run(issue, ready = (view) => isOver(view.state)) {
-      const until = Date.now() + PATIENCE_MS;
-      for (;;) {
-        const found = (await world.store.runs(20)).find(
-          (run) => run.origin.kind === 'github' && run.origin.issue === issue,
-        );
-        const view = found ? await viewOf(world, found) : null;
-        if (found && view && ready(view)) {
-          if (!isOver(view.state)) return view;
-          // A run is over before its coders have noticed: what they still write belongs to its end.
-          await world.engine.settled(view.id);
-          return viewOf(world, (await world.store.run(view.id)) ?? found);
-        }
-        if (Date.now() > until)
-          throw new Error(
-            `The run of issue ${issue} is ${view?.state ?? 'not there'} after ${PATIENCE_MS} ms.`,
-          );
-        await world.clock.sleep(50);
-      }
-    },
+    run: (issue, ready = (view) => isOver(view.state)) => awaitedRun(world, issue, ready),
     comments: async (on) => (await eyes.comments(REPOSITORY, on)).map((comment) => comment.body),
     async labels(issue) {
       const path = `/repos/${REPOSITORY.owner}/${REPOSITORY.name}/issues/${issue}`;
       const found = (await eyes.request('GET', path)) as { labels: { name: string }[] };
       return found.labels.map((label) => label.name).toSorted();
     },
+  };
+}
+
+async function awaitedRun(
+  world: DemoEnvironment['world'],
+  issue: number,
+  ready: (view: RunView) => boolean,
+): Promise<RunView> {
+  const until = Date.now() + PATIENCE_MS;
+  const changed = changedRun(world, issue);
+  let state = 'not there';
+  while (Date.now() < until) {
+    const found = await changed();
+    const view = found && (await viewOf(world, found));
+    if (view) state = view.state;
+    if (view && ready(view)) {
+      if (!isOver(view.state)) return view;
+      // A run is over before its coders have noticed: what they still write belongs to its end.
+      await world.engine.settled(view.id);
+      return viewOf(world, (await world.store.run(view.id)) ?? found);
+    }
+    await world.clock.sleep(50);
+  }
+  throw new Error(`The run of issue ${issue} is ${state} after ${PATIENCE_MS} ms.`);
+}
+
+/** Looks at an issue's newest run if anything has changed: to build a view takes many times as long as to see that. */
+function changedRun({ store }: DemoEnvironment['world'], issue: number) {
+  let seen = { marks: '', at: 0 };
+  return async () => {
+    const marks = JSON.stringify(await store.runMarks({ newest: 20 }));
+    if (marks === seen.marks && Date.now() - seen.at < LOOK_AGAIN_MS) return undefined;
+    seen = { marks, at: Date.now() };
+    return (await store.runs(20)).find(({ origin }) => origin.kind === 'github' && origin.issue === issue);
   };
 }

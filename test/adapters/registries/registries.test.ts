@@ -453,7 +453,8 @@ describe('a client that is killed', () => {
     expect(await starts()).toBe(2);
   });
 
-  test('each time is an outage, and the next set-up asks it anew', async () => {
+  // These two mostly wait before they ask again, so they wait together.
+  test.concurrent('each time is an outage, and the next set-up asks it anew', async () => {
     const { registries } = await killedNpm(4);
     await expect(registries.of('npm ci')).rejects.toMatchObject({
       code: 'PROGRAM_KILLED',
@@ -462,7 +463,7 @@ describe('a client that is killed', () => {
     expect((await registries.of('npm ci')).hosts).toContain('npm.corp.test:8443');
   });
 
-  test('while it looks for its proxy, too', async () => {
+  test.concurrent('while it looks for its proxy, too', async () => {
     const name = `cargo-${randomUUID()}`;
     await mkdir(join(folder, name));
     await writeFile(join(folder, name, 'cargo'), '#!/bin/sh\nkill -KILL $$\n', { mode: 0o755 });
