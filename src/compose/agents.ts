@@ -160,7 +160,7 @@ function providerFinding({ models }: Operator, offer: Offer): DoctorFinding {
       name,
       state: 'fault',
       detail: `${keyVariable}${where} is set, but ${offer.provider} listed no models: ${offer.why}`,
-      remedy: `Check ${keyVariable}, the address of the provider, and whether this machine reaches it.`,
+      remedy: `If it refused the key, set ${keyVariable} to a valid one, or unset it. If it did not answer, check its address, and whether this machine reaches it.`,
     };
   }
   return { name, state: 'ok', detail: `${keyVariable}${where}: ${offer.models.length} models` };
