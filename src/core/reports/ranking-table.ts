@@ -188,7 +188,10 @@ const unbroken = (text: string): string => text.replaceAll(' ', '&nbsp;');
 /** At most this many, so that the table fits the width of a comment. */
 const MAX_COLUMNS = 7;
 
-/** What everybody looks for, then what only some runs have, most informative first; the first ones that fit are shown. */
+/**
+ * What everybody looks for, then what only some runs have, most informative first; the first ones that fit are shown.
+ * Costs are in the fold with the names: with one more column, ordinary tables are wider than a phone.
+ */
 const COLUMNS: readonly RankingColumn[] = [
   { title: '', side: 'l', cell: (row) => `**${row.alias}**` },
   { title: 'verdict', side: 'l', cell: (row) => (row.chosen ? `**${row.result}**` : row.result) },
@@ -199,7 +202,6 @@ const COLUMNS: readonly RankingColumn[] = [
   { title: 'scores', side: 'r', cell: (row) => row.scores, optional: true },
   { title: 'types', side: 'l', cell: (row) => row.types, optional: true },
   { title: 'same change', side: 'l', cell: (row) => row.alike, optional: true },
-  { title: 'cost', side: 'r', cell: (row) => row.cost },
 ];
 
 /** One row for each candidate, best first. */

@@ -32,12 +32,12 @@ test('the summary of the check is the first screen of the comparison', () => {
 
     It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
-    |  | verdict | existing tests | new tests | lines | cost |
-    | --- | --- | --: | --: | --: | --: |
-    | **B** | **the pick, likely** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
-    | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
-    | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
-    | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
+    |  | verdict | existing tests | new tests | lines |
+    | --- | --- | --: | --: | --: |
+    | **B** | **the pick, likely** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+    | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
+    | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
+    | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
 
     [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1)."
   `);

@@ -24,12 +24,12 @@ describe('when a person must pick', () => {
 
       **B** changes +13 −3 in 2 files, **C** changes +14 −3 in 2 files.
 
-      |  | verdict | existing tests | new tests | lines | cost |
-      | --- | --- | --: | --: | --: | --: |
-      | **B** | **toss-up, first** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
-      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
-      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
-      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
+      |  | verdict | existing tests | new tests | lines |
+      | --- | --- | --: | --: | --: |
+      | **B** | **toss-up, first** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
 
       **Which candidate should become the draft pull request?**
 
@@ -117,12 +117,12 @@ describe('once a person picked', () => {
 
       The evidence ranks **B** first — but does not decide: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests. Ranked first by agreement.
 
-      |  | verdict | existing tests | new tests | lines | cost |
-      | --- | --- | --: | --: | --: | --: |
-      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
-      | **C** | **picked by a person** | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
-      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
-      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
+      |  | verdict | existing tests | new tests | lines |
+      | --- | --- | --: | --: | --: |
+      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+      | **C** | **picked by a person** | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
 
       **Next:** review the draft pull request in [#8](https://github.test/acme/lists/pull/8). To switch to another candidate, comment \`/auto-dev pick\` with its letter.
 
@@ -140,12 +140,12 @@ describe('once a person picked', () => {
 
       The evidence ranks **B** first — but does not decide: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests. Ranked first by agreement.
 
-      |  | verdict | existing tests | new tests | lines | cost |
-      | --- | --- | --: | --: | --: | --: |
-      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
-      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
-      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
-      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
+      |  | verdict | existing tests | new tests | lines |
+      | --- | --- | --: | --: | --: |
+      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
 
       No pull request was opened. To start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 

@@ -46,12 +46,12 @@ describe('the comparison', () => {
 
       It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
 
-      |  | verdict | existing tests | new tests | lines | cost |
-      | --- | --- | --: | --: | --: | --: |
-      | **B** | **the pick, likely** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
-      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
-      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
-      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
+      |  | verdict | existing tests | new tests | lines |
+      | --- | --- | --: | --: | --: |
+      | **B** | **the pick, likely** | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+      | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
 
       | who passes which test | **B** | **C** | **A** |
       | --- | --- | --- | --- |
@@ -329,12 +329,12 @@ describe('the comparison', () => {
 
       3 votes: **C** 2 (\`ada\`, \`bob\`); **B** 1 (\`mona\`).
 
-      |  | verdict | existing tests | new tests | lines | cost |
-      | --- | --- | --: | --: | --: | --: |
-      | **B** | ranked first by evidence | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 | $0.13 |
-      | **C** | **picked by a person** | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 | $0.14 |
-      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 | $0.12 |
-      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 | $0.15 |
+      |  | verdict | existing tests | new tests | lines |
+      | --- | --- | --: | --: | --: |
+      | **B** | ranked first by evidence | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+      | **C** | **picked by a person** | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
+      | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
+      | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
 
       | who passes which test | **B** | **C** | **A** |
       | --- | --- | --- | --- |
@@ -377,7 +377,7 @@ describe('the comparison', () => {
       { ...view, candidates, evidence: view.evidence.slice(0, 3), ranking: view.ranking.slice(0, 3) },
       diffsOf({ ...view, candidates: candidates.slice(0, 3) }),
     )[0].body;
-    expect(body).toContain('| **D** | left no patch | not&nbsp;run | not run | – | $0.15 |');
+    expect(body).toContain('| **D** | left no patch | not&nbsp;run | not run | – |');
     expect(body).toContain('**D**: It reached its budget of 2.00.');
     expect(body).not.toContain('<b>D</b>');
   });
@@ -402,10 +402,10 @@ test('without a survivor, the table says so, and what to do next', () => {
 
     Every candidate breaks tests that pass on base.
 
-    |  | verdict | existing tests | lines | cost |
-    | --- | --- | --: | --: | --: |
-    | **A** | breaks 1 existing test | ✗&nbsp;411/412 | +12&nbsp;−3 | $0.12 |
-    | **D** | tampers with tests | ✓&nbsp;412/412 | +15&nbsp;−3 | $0.15 |
+    |  | verdict | existing tests | lines |
+    | --- | --- | --: | --: |
+    | **A** | breaks 1 existing test | ✗&nbsp;411/412 | +12&nbsp;−3 |
+    | **D** | tampers with tests | ✓&nbsp;412/412 | +15&nbsp;−3 |
 
     No pull request was opened. **Next:** decide whether the existing tests that A breaks should change. If so, comment \`/auto-dev pick A\`; if not, describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 
