@@ -96,13 +96,13 @@ export function debateSummary(debate: Debate, named: (critic: string) => string)
 }
 
 function issueCounts({ ledger }: Debate): string {
-  const of = (kind: LedgerEntry['status']['kind']) =>
-    ledger.filter(({ status }) => status.kind === kind).length;
-  const parts = (['accepted', 'rejected', 'asked', 'open'] as const)
-    .map((kind) => [of(kind), kind] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, kind]) => `${count} ${kind}`);
-  return ledger.length === 0 ? 'no issue' : `${counted(ledger.length, 'issue')} (${parts.join(', ')})`;
+  const kinds = (['accepted', 'rejected', 'asked', 'open'] as const)
+    .map((kind) => [ledger.filter(({ status }) => status.kind === kind).length, kind] as const)
+    .filter(([count]) => count > 0);
+  const [total, [first]] = [counted(ledger.length, 'issue'), kinds];
+  if (!first) return 'no issue';
+  if (kinds.length === 1) return `${total}, ${ledger.length > 1 ? 'all ' : ''}${first[1]}`;
+  return `${total} (${kinds.map(([count, kind]) => `${count} ${kind}`).join(', ')})`;
 }
 
 /** Rounds, results of all issues, and changes by the debate, folded. Every line is escaped, because models wrote it. */
