@@ -123,7 +123,8 @@ function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
   return [paint('strong', 'Why not'), ...entries.flatMap((reason) => reasonLines(reason, width, paint))];
 }
 
-/** Maximum code points of an input with its results. */
+/** Maximum code points of a reason, and of an input with its results. */
+const MAX_REASON = 600;
 const MAX_INPUT = 400;
 const inputText = ({ input, got, wanted, whose }: RankReason['inputs'][number]): string =>
   `For ${input.trim() === '' ? 'an input inside a test' : input} it returns ${got}, ${whose} ${wanted}.`;
@@ -134,9 +135,12 @@ const HUNK_LINES = 8;
 function reasonLines(reason: RankReason, width: number, paint: Paint): readonly string[] {
   const indent = '     ';
   const inner = width - indent.length;
-  const sentenceLines = wrap(printable(reason.because), inner).map((line, index) =>
+  const sentenceLines = wrap(printable(reason.because, MAX_REASON), inner).map((line, index) =>
     index === 0 ? `  ${padded(reason.alias, 1)}  ${line}` : `${indent}${line}`,
   );
+  const hunk = hunkLines(reason.hunk ?? '', inner).map((line) => indent + paint('dim', line));
+  // The lines that failed a gate say enough; `runoff explain` has the tests.
+  if (hunk.length > 0) return [...sentenceLines, ...hunk];
   const failing = reason.failing.flatMap((tests) => [
     `${indent}${clipped(`fails ${tests.of}:`, inner)}`,
     ...tests.names.map((name) => `${indent}  ${clipped(printable(name), inner - 2)}`),
@@ -144,12 +148,7 @@ function reasonLines(reason: RankReason, width: number, paint: Paint): readonly 
   ]);
   const [input] = reason.inputs;
   const inputLines = input === undefined ? [] : wrap(printable(inputText(input), MAX_INPUT), inner);
-  return [
-    ...sentenceLines,
-    ...failing,
-    ...inputLines.map((line) => indent + line),
-    ...hunkLines(reason.hunk ?? '', inner).map((line) => indent + paint('dim', line)),
-  ];
+  return [...sentenceLines, ...failing, ...inputLines.map((line) => indent + line)];
 }
 
 function hunkLines(hunk: string, width: number): readonly string[] {

@@ -18,13 +18,15 @@ interface NewTests {
 export function newTestsOf({ evidence }: Pick<RunView, 'evidence'>, alias: Alias): NewTests {
   const own = evidence.find((one) => one.alias === alias);
   const sizes = new Map<Alias, number>();
-  for (const { author, results = '', total } of evidence.flatMap(({ peerTests }) => peerTests))
+  for (const { author, results = '', total } of evidence.flatMap((one) =>
+    countedPeerTests({ evidence }, one),
+  ))
     sizes.set(author, Math.max(sizes.get(author) ?? 0, results.length, total));
   const independent = Math.max(0, ...evidence.map((one) => one.independentTests?.total ?? 0));
   const written = [...sizes].reduce((sum, [author, size]) => sum + (author === alias ? 0 : size), 0);
   const runs = [
     ...(own?.independentTests ? [own.independentTests] : []),
-    ...(own?.peerTests ?? []).filter(({ author }) => author !== alias),
+    ...(own ? countedPeerTests({ evidence }, own) : []).filter(({ author }) => author !== alias),
   ];
   return {
     passed: runs.reduce((sum, { passed }) => sum + passed, 0),
@@ -32,6 +34,13 @@ export function newTestsOf({ evidence }: Pick<RunView, 'evidence'>, alias: Alias
     total: independent + written,
   };
 }
+
+/** Tests of candidates that failed a gate do not count in the ranking, so reports hold them against nobody. */
+export const countedPeerTests = (
+  { evidence }: Pick<RunView, 'evidence'>,
+  { peerTests }: Pick<Evidence, 'peerTests'>,
+): Evidence['peerTests'] =>
+  peerTests.filter(({ author }) => evidence.find(({ alias }) => alias === author)?.survivor !== false);
 
 /** What a candidate does worse than it should, as a clause after its name; null if execution found nothing. */
 export function testFaultOf(view: Pick<RunView, 'evidence'>, alias: Alias): string | null {

@@ -1,6 +1,7 @@
 import { type Evidence, failingNames, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { failedGate, pickOf } from '../ranking/index.ts';
+import { countedPeerTests } from './executed.ts';
 import { type CandidateStanding, standings } from './ranking-table.ts';
 import type { RunView } from './view.ts';
 
@@ -78,7 +79,7 @@ export function reasonOf(
       'independent tests',
       failingNames(evidence?.independentTests ?? NO_INDEPENDENT_TESTS),
     ),
-    ...(evidence?.peerTests ?? []).flatMap(({ author, failing, guards }) => [
+    ...(evidence ? countedPeerTests(view, evidence) : []).flatMap(({ author, failing, guards }) => [
       failingTests('peer', `tests of ${author}`, failing),
       failingTests('peer', `tests of ${author} that also pass on the base`, guards?.failing ?? []),
     ]),

@@ -110,7 +110,7 @@ describe('the comparison', () => {
       - How it was decided: B passes all tests that C added, C fails one of the 4 that B added.
       - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
       - Existing tests: the base commit's own test files, run on each candidate's production code
-      - New tests: independent ones, written by no contestant, and those that candidates added, run on the production code of every candidate that passed the gates; nobody's own tests count for them
+      - New tests: independent ones, written by no contestant, and those of candidates that passed the gates, run on the production code of all of these; nobody's own tests count for them
 
       | candidate | gates | existing tests | broke | fixed | exit code | test time | patch SHA-256 |
       | --- | --- | --: | --: | --: | --: | --: | --- |

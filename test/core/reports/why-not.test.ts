@@ -24,3 +24,14 @@ test('a sentence does not end inside of code or a quotation', () => {
   // Where nothing closes, all of it is named.
   expect(against('It replaces 5" by a. b. It removes a file.')).toMatch(/removes a file\.$/);
 });
+
+test('tests of a candidate that failed a gate are held against nobody', () => {
+  const view = judged();
+  const peerTests = [
+    { author: 'B', passed: 3, total: 4, failing: ['of B'] },
+    { author: 'D', passed: 0, total: 2, failing: ['of D', 'also of D'] },
+  ];
+  const changed = view.evidence.map((one) => (one.alias === 'C' ? { ...one, peerTests } : one));
+  const section = whyNotSection({ ...view, evidence: changed }, 10_000);
+  expect(section).toContain('- **C**: It fails 1 of 4 new tests, such as `of B`.');
+});
