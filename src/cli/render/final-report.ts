@@ -124,7 +124,7 @@ function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
 }
 
 /** Maximum code points of a reason, and of an input with its results. */
-const MAX_REASON = 600;
+const MAX_REASON_CHARACTERS = 600;
 const MAX_INPUT = 400;
 const inputText = ({ input, got, wanted, whose }: RankReason['inputs'][number]): string =>
   `For ${input.trim() === '' ? 'an input inside a test' : input} it returns ${got}, ${whose} ${wanted}.`;
@@ -135,7 +135,7 @@ const HUNK_LINES = 8;
 function reasonLines(reason: RankReason, width: number, paint: Paint): readonly string[] {
   const indent = '     ';
   const inner = width - indent.length;
-  const sentenceLines = wrap(printable(reason.because, MAX_REASON), inner).map((line, index) =>
+  const sentenceLines = wrap(printable(reason.because, MAX_REASON_CHARACTERS), inner).map((line, index) =>
     index === 0 ? `  ${padded(reason.alias, 1)}  ${line}` : `${indent}${line}`,
   );
   const hunk = hunkLines(reason.hunk ?? '', inner).map((line) => indent + paint('dim', line));
