@@ -2,14 +2,29 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { ReliabilityReporter } from './test/setup/reliability.ts';
 
-/** The files that take longest. Begun last, one of them would run on alone. */
-const LONG = ['/test/stories/', '/test/adversarial/collect', '/test/adapters/sandbox/bubblewrap'];
+/** The files that take longest, in this order. Begun last, one of them would run on alone. */
+const LONG = [
+  '/test/stories/',
+  '/test/adversarial/collect',
+  '/test/adapters/sandbox/bubblewrap',
+  '/test/adversarial/cheats-',
+  '/test/cli/prepare',
+  '/test/adapters/git/killed',
+  '/test/adapters/database/',
+  '/test/adversarial/agents-',
+  '/test/runs/',
+  '/test/browser/',
+  '/test/publishing/',
+  '/test/chaos/',
+];
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => LONG.some((part) => moduleId.includes(part));
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = LONG.findIndex((part) => moduleId.includes(part));
+      return at < 0 ? LONG.length : at;
+    };
+    return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
   }
 }
 
