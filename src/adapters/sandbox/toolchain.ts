@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
-import { chmod, copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, machineFaultIn } from '../../core/model/index.ts';
 import { INSIDE } from './filesystem.ts';
 import { type Owner, runCommand } from './processes.ts';
 import { ownFolder } from './scratch.ts';
@@ -103,7 +103,9 @@ async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void
 
 async function addNpm(building: string, npm: NpmPackage): Promise<void> {
   const copy = join(building, 'lib/node_modules/npm');
-  await cp(npm.folder, copy, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE });
+  await mkdir(copy, { recursive: true });
+  // npm has 2,000 files, for which Node's own copying takes eight times as long.
+  await mustRun(['cp', '-R', '-P', '--', `${npm.folder}/.`, copy], null, 'npm could not be copied');
   for (const program of ['npm', 'npx']) {
     const script = `${INSIDE.toolchain}/lib/node_modules/npm/bin/${program}-cli.js`;
     const path = join(building, 'bin', program);
@@ -117,5 +119,6 @@ async function mustRun(
   otherwise: string,
 ): Promise<void> {
   const end = await runCommand(argv, owner);
-  if (end.code !== 0) throw new Fault('SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
+  if (end.code === 0) return;
+  throw new Fault(machineFaultIn(end.stderr) ?? 'SANDBOX_UNAVAILABLE', `${otherwise}: ${end.stderr.trim()}`);
 }
