@@ -1,81 +1,70 @@
-// Memory of the idle App with its embedded database: it and all its children, shared pages counted once.
-import { type ChildProcess, spawn } from 'node:child_process';
+// Memory of the App with its embedded database: idle, and while runs are examined.
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { MAINTAINER, REPOSITORY } from '../src/demo/environment.ts';
+import { ISSUE } from '../src/demo/sample/index.ts';
+import { LABEL } from '../src/runs/index.ts';
+import { type AppProcess, inTemporaryHome, startApp } from './app-process.ts';
+import { type DemoAppOptions, withDemoApp } from './demo-app.ts';
 
-/** What `npm start` gives Node: a small nursery, as the App waits far more than it works. */
-const AS_NPM_START = ['--max-semi-space-size=2'];
-
-/** Proportional set size of a process and all its children, bytes: shared pages count once. */
-function memoryOf(pid: number): number {
-  const parents = new Map<number, number>();
-  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
-    const stat = readIf(`/proc/${name}/stat`);
-    const parent = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[1];
-    if (parent) parents.set(Number(name), Number(parent));
-  }
-  const within = (child: number): boolean =>
-    child === pid || (parents.has(child) && within(parents.get(child) ?? 0));
-  return [...parents.keys()].filter(within).reduce((total, child) => {
-    const pss = /^Pss:\s+(\d+) kB$/m.exec(readIf(`/proc/${child}/smaps_rollup`) ?? '')?.[1];
-    return total + Number(pss ?? 0) * 1024;
-  }, 0);
-}
-
-function readIf(path: string): string | null {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    // The process ended between the listing and the reading.
-    return null;
-  }
-}
+const LOOK_EVERY_MS = 1_000;
+/** Four runs on two cores take minutes; runs that take this long wait for something that does not come. */
+const LIMIT_MS = 30 * 60_000;
+const METRICS_TOKEN = 'a-token-for-this-bench-only';
 
 /** Bytes in use after the App has been idle for `idleMs` milliseconds. */
-export async function idleAppMemory(idleMs: number): Promise<number> {
-  const home = await mkdtemp(join(tmpdir(), 'runoff-bench-'));
-  await chmod(home, 0o711);
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
-  const app = spawn(
-    process.execPath,
-    [...AS_NPM_START, join(import.meta.dirname, '../src/main.ts'), 'serve'],
-    {
-      cwd: home,
-      env: {
-        PATH: process.env.PATH,
-        HOME: home,
-        RUNOFF_DATA: join(home, 'data'),
-        PORT: '0',
-        LOG_LEVEL: 'warn',
-        APP_ID: '1',
-        PRIVATE_KEY: privateKey.export({ type: 'pkcs1', format: 'pem' }) as string,
-        WEBHOOK_SECRET: randomBytes(32).toString('hex'),
-        ANTHROPIC_API_KEY: 'none',
-      },
-      stdio: ['ignore', 'inherit', 'pipe'],
-    },
-  );
-  try {
-    await listening(app);
-    await wait(idleMs);
-    return memoryOf(app.pid ?? 0);
-  } finally {
-    app.kill('SIGTERM');
-    await new Promise((resolve) => app.once('exit', resolve));
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
-  }
+export const idleAppMemory = (idleMs: number): Promise<number> =>
+  inTemporaryHome(async (home) => {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const app = await startApp(home, {
+      APP_ID: '1',
+      PRIVATE_KEY: privateKey.export({ type: 'pkcs1', format: 'pem' }) as string,
+      WEBHOOK_SECRET: randomBytes(32).toString('hex'),
+      ANTHROPIC_API_KEY: 'none',
+    });
+    try {
+      await wait(idleMs);
+      return app.memory();
+    } finally {
+      await app.end();
+    }
+  });
+
+interface ExaminedMemory {
+  /** Most bytes in use while at least one run was examined. */
+  readonly bytes: number;
+  /** Most runs that were examined at the same time. */
+  readonly atOnce: number;
 }
 
-function listening(app: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    app.stderr?.on('data', (data: Buffer) => {
-      process.stderr.write(data);
-      if (data.toString().includes('listens at')) resolve();
-    });
-    app.once('exit', (code) => reject(new Error(`The App ended with ${code} before it listened.`)));
+/** Labels this many issues at once and watches the App until all runs have a result. */
+export function examiningAppMemory(runs: number, options: DemoAppOptions): Promise<ExaminedMemory> {
+  const variables = { ...options.variables, METRICS_TOKEN };
+  return withDemoApp({ ...options, variables }, async ({ app, github }) => {
+    const person = github.as(MAINTAINER);
+    for (let run = 0; run < runs; run += 1)
+      await person.addLabel(REPOSITORY, await person.openIssue(REPOSITORY, ISSUE), LABEL);
+    return watchExaminations(app, runs);
   });
+}
+
+async function watchExaminations(app: AppProcess, runs: number): Promise<ExaminedMemory> {
+  let most: ExaminedMemory = { bytes: 0, atOnce: 0 };
+  for (const until = performance.now() + LIMIT_MS; performance.now() < until; await wait(LOOK_EVERY_MS)) {
+    const states = await runsByState(app.url);
+    const count = (state: string): number => states.get(state) ?? 0;
+    if (count('failed') > 0) throw new Error('A run failed.');
+    if (count('published') + count('awaiting_pick') === runs) return most;
+    const examined = count('coded');
+    if (examined > 0)
+      most = { bytes: Math.max(most.bytes, app.memory()), atOnce: Math.max(most.atOnce, examined) };
+  }
+  throw new Error('The runs did not end.');
+}
+
+async function runsByState(url: string): Promise<ReadonlyMap<string, number>> {
+  const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+  const text = await (await fetch(new URL('/metrics', url), { headers })).text();
+  const rows = text.matchAll(/^runoff_runs\{[^}]*state="(\w+)"[^}]*\} (\d+)$/gm);
+  return new Map(Array.from(rows, ([, state = '', count = '0']) => [state, Number(count)]));
 }

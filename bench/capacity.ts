@@ -7,7 +7,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/adapters/database/index.ts';
 import { type DemoEnvironment, openDemoEnvironment } from '../src/demo/environment.ts';
-import { demoRun } from './demo-run.ts';
+import { resultOf, startDemoRun } from './demo-run.ts';
 
 const RUNS = Number(process.env.RUNS ?? 3);
 const IDLE_MS = Number(process.env.IDLE_MS ?? 60_000);
@@ -55,13 +55,11 @@ async function countsNow(demo: DemoEnvironment, client: pg.Client): Promise<Coun
   ]);
 }
 
-const runOnce = (environment: DemoEnvironment): Promise<true> =>
-  demoRun(environment, 250, async (run) => {
-    if (run?.state === 'failed') throw new Error(`The run failed: ${run.trouble?.message}`);
-    if (run?.state !== 'awaiting_pick' && run?.state !== 'published') return null;
-    await environment.github.settled();
-    return true;
-  });
+async function runOnce({ github, world: { store } }: DemoEnvironment): Promise<void> {
+  const { id } = await startDemoRun({ github, store });
+  const run = await resultOf({ github, store }, id);
+  if (run.state === 'failed') throw new Error(`The run failed: ${run.trouble?.message}`);
+}
 
 const difference = (after: Counts, before: Counts, divisor: number): Counts =>
   new Map([...after].map(([name, value]) => [name, (value - (before.get(name) ?? 0)) / divisor]));

@@ -1,6 +1,7 @@
 // What a debate costs: calls, tokens and dollars for each of the cases that debates come to, with scripted critics at the
 // price of a model of middling price. Tokens in are those of the prompts as they are sent; tokens out are those of short
-// answers, so that real models write more. Run as any user would: `runoff debate` on standard input.
+// answers, so that real models write more. Run as any user would: `runoff debate` on standard input. CASES: only as many,
+// from the first.
 import { spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -126,7 +127,7 @@ const env = {
 };
 try {
   const rows: object[] = [];
-  for (const [name, title, flags] of CASES) {
+  for (const [name, title, flags] of CASES.slice(0, Number(process.env.CASES ?? CASES.length))) {
     const before = models.requests.length;
     const ended = await debate(env, title, flags);
     rows.push({

@@ -14,6 +14,8 @@ import { makeSampleRepository } from '../src/demo/sample/index.ts';
 
 const CONNECTIONS = Number(process.env.CONNECTIONS ?? 320);
 const SECONDS = Number(process.env.SECONDS ?? 15);
+/** Between two cases, so that connections of the first one end. */
+const SETTLING_MS = SECONDS * 200;
 const MAIN = process.env.RUNOFF_MAIN ?? fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const BODY_BYTES = 5 * 2 ** 20;
 const HONEST_EVERY_MS = 200;
@@ -131,7 +133,7 @@ async function measure(one: Attack, idle: number): Promise<void> {
   }
   const times = await Promise.all(answers);
   end();
-  await wait(3_000);
+  await wait(SETTLING_MS);
   const intime = times.filter((seconds) => seconds <= 2).length;
   console.log(
     `${one.name}: ${before.toFixed(0)} MB before, ${peak.toFixed(0)} MB at most: ${(peak / idle).toFixed(2)} × the idle App; ` +
@@ -170,6 +172,9 @@ try {
     },
     idle,
   );
+} catch (thrown) {
+  console.error(thrown);
+  process.exitCode = 1;
 } finally {
   child.kill('SIGTERM');
   await Promise.race([new Promise((resolve) => child.once('exit', resolve)), wait(20_000)]);

@@ -1,36 +1,37 @@
 // Runoff's own time and memory beside the goals for them. Time: from the label to the last coder's start, and from the last
 // coder's end to the open pull request, on a warm repository, with gates, base tests, tests of other candidates and
-// probes; and as ratios to the same work by hand (bench/by-hand.ts). Memory: the idle App with its embedded database.
+// probes; and as ratios to the same work by hand (bench/by-hand.ts). Memory: the App with its embedded database, idle, and
+// while runs are examined.
 //
-//   FILES=30000,100000 CANDIDATES=4,8 RUNS=3 node bench/overhead.ts
+//   FILES=30000,100000 CANDIDATES=4,8 RUNS=3 EXAMINED=4 node bench/overhead.ts
 //
 // The first of FILES with the first of CANDIDATES is the measured case; each further value is compared with it. A run
 // before the measured ones warms everything up; with RUNS=0 it is the measured one. ONLY=time or ONLY=memory leaves out the
-// other part, IDLE_MS is how long the App idles before its memory is read. TRACE=FOLDER keeps a trace of each run there.
+// other part, IDLE_MS is how long the App idles before its memory is read, EXAMINED how many runs are then examined at a
+// time (0: none). TRACE=FOLDER keeps a trace of each run there.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
+import { openArtifacts } from '../src/adapters/artifacts/index.ts';
 import { isOver } from '../src/core/model/index.ts';
-import { type DemoEnvironment, openDemoEnvironment, REPOSITORY } from '../src/demo/environment.ts';
-import type { RunRecord } from '../src/ports/index.ts';
+import { REPOSITORY } from '../src/demo/environment.ts';
+import type { RunRecord, Store } from '../src/ports/index.ts';
 import { COLLECTING } from '../src/runs/index.ts';
-import { idleAppMemory } from './app-memory.ts';
-import { demoRun } from './demo-run.ts';
+import { examiningAppMemory, idleAppMemory } from './app-memory.ts';
+import { type DemoApp, type DemoAppOptions, withDemoApp, withStore } from './demo-app.ts';
+import { eventually, resultOf, startDemoRun } from './demo-run.ts';
+import { numbersIn, quantile } from './numbers.ts';
 import { contestantsOf } from './overhead-contestants.ts';
-import { quantile } from './quantile.ts';
 
 const { env } = process;
-const numbers = (text: string): readonly [number, ...number[]] => {
-  const [first = 0, ...more] = text.split(',').map(Number);
-  return [first, ...more];
-};
-const FILES = numbers(env.FILES ?? '30000,100000');
-const CANDIDATES = numbers(env.CANDIDATES ?? '4,8');
+const FILES = numbersIn(env.FILES ?? '30000,100000');
+const CANDIDATES = numbersIn(env.CANDIDATES ?? '4,8');
 const RUNS = Number(env.RUNS ?? 3);
 const IDLE_MS = Number(env.IDLE_MS ?? 15_000);
+const EXAMINED = Number(env.EXAMINED ?? 4);
 
 const BUILD = 'node scripts/build.mjs';
 const TEST = 'node --test';
@@ -43,11 +44,14 @@ const settingsOf = (coders: ReturnType<typeof contestantsOf>['coders']) =>
     budget: { run: 4, candidate: 0.5 },
   });
 
+/** Different texts among the files: the local GitHub reads each of them by a request of its own. */
+const TEXTS = 300;
+
 async function addFiles(folder: string, count: number): Promise<void> {
   for (let i = 0; i < count; i += 1) {
     const directory = join(folder, 'data', String(i % 300).padStart(3, '0'));
     if (i < 300) await mkdir(directory, { recursive: true });
-    await writeFile(join(directory, `${i}.txt`), `record ${i}\n`.repeat(20));
+    await writeFile(join(directory, `${i}.txt`), `record ${i % TEXTS}\n`.repeat(20));
   }
 }
 
@@ -59,30 +63,39 @@ interface Lap {
   readonly slowestCoder: number;
 }
 
+/** Milliseconds between two looks at the coders. */
+const LOOK_MS = 25;
+
+interface Measured {
+  readonly demo: DemoApp;
+  readonly store: Store;
+  /** When the pull request of a branch was opened, by `performance.now()`. */
+  readonly opened: ReadonlyMap<string, number>;
+}
+
 /** Rejects if the run ends in any other way than with a pull request, or not at all. */
-function lap(
-  environment: DemoEnvironment,
+async function lap(
+  { demo: { github }, store, opened }: Measured,
   count: number,
-  opened: ReadonlyMap<string, number>,
 ): Promise<{ readonly lap: Lap; readonly run: RunRecord }> {
-  const { github, world } = environment;
-  let started = 0;
-  let ended = 0;
-  return demoRun(environment, 25, async (run, labelledAt) => {
-    const candidates = run ? await world.store.candidates(run.id) : [];
-    const waiting = candidates.some(({ state }) => state === 'queued');
-    if (!started && candidates.length === count && !waiting) started = performance.now();
-    const coding = candidates.some(({ state, note }) => state === 'coding' && note !== COLLECTING);
-    if (!ended && started && !coding) ended = performance.now();
-    if (!run || !(isOver(run.state) || run.state === 'awaiting_pick')) return null;
-    await github.settled();
-    const branch = run.outcome?.kind === 'pull' ? run.outcome.branch : '';
-    const at = opened.get(branch);
-    if (at === undefined) throw new Error(`The run ended without a pull request: ${endOf(run)}`);
-    await world.engine.settled(run.id);
-    const slowestCoder = Math.max(...candidates.map(({ ms }) => ms));
-    return { lap: { start: started - labelledAt, finish: at - ended, slowestCoder }, run };
+  const { id, labelledAt } = await startDemoRun({ github, store });
+  const started = await eventually(LOOK_MS, async () => {
+    const candidates = await store.candidates(id);
+    const run = await store.run(id);
+    if (run && isOver(run.state)) throw new Error(`No coder was started: ${endOf(run)}`);
+    const isWaiting = candidates.some(({ state }) => state === 'queued');
+    return candidates.length === count && !isWaiting ? performance.now() : null;
   });
+  const ended = await eventually(LOOK_MS, async () => {
+    const candidates = await store.candidates(id);
+    const isCoding = candidates.some(({ state, note }) => state === 'coding' && note !== COLLECTING);
+    return isCoding ? null : performance.now();
+  });
+  const run = await resultOf({ github, store }, id);
+  const at = opened.get(run.outcome?.kind === 'pull' ? run.outcome.branch : '');
+  if (at === undefined) throw new Error(`The run ended without a pull request: ${endOf(run)}`);
+  const slowestCoder = Math.max(...(await store.candidates(id)).map(({ ms }) => ms));
+  return { lap: { start: started - labelledAt, finish: at - ended, slowestCoder }, run };
 }
 
 const endOf = ({ state, trouble, decision }: RunRecord): string =>
@@ -95,14 +108,15 @@ interface ByHand {
 }
 
 /** The same work on the same repository and patches, by a script without Runoff. */
-async function byHand({ home, world }: DemoEnvironment, { id }: RunRecord): Promise<ByHand> {
+async function byHand({ demo: { home }, store }: Measured, { id }: RunRecord): Promise<ByHand> {
   const folder = await mkdtemp(join(tmpdir(), 'runoff-bench-patches-'));
+  const artifacts = openArtifacts(join(home, 'data', 'artifacts'));
   try {
     const paths: string[] = [];
-    for (const { alias, patch } of await world.store.candidates(id)) {
+    for (const { alias, patch } of await store.candidates(id)) {
       if (!patch) continue;
       paths.push(join(folder, `${alias}.patch`));
-      await writeFile(join(folder, `${alias}.patch`), await world.artifacts.get(patch.text));
+      await writeFile(join(folder, `${alias}.patch`), await artifacts.get(patch.text));
     }
     const script = join(import.meta.dirname, 'by-hand.ts');
     const args = [script, join(home, REPOSITORY.name), BUILD, TEST, ...paths];
@@ -118,49 +132,46 @@ interface Case {
   readonly candidates: number;
 }
 
-interface Measured extends Lap {
+/** The App of a case; as many places as it has coders. */
+function appOf({ files, candidates }: Case, runs: number): DemoAppOptions {
+  const { scripts, coders, prices } = contestantsOf(candidates);
+  const places = `${candidates * runs}`;
+  return {
+    settings: settingsOf(coders),
+    scripts,
+    variables: { MODEL_PRICES: prices, CODERS_PER_WORKER: places, CODERS_PER_REPOSITORY: places },
+    furnish: (folder) => addFiles(folder, files),
+  };
+}
+
+interface Figures extends Lap {
   readonly hand: ByHand;
 }
 
-async function measure({ files, candidates }: Case): Promise<Measured> {
+async function measure(one: Case): Promise<Figures> {
   const opened = new Map<string, number>();
-  const { scripts, coders, prices } = contestantsOf(candidates);
-  const environment = await openDemoEnvironment({
-    paceMs: 40,
-    settings: settingsOf(coders),
-    scripts,
-    environment: {
-      MODEL_PRICES: prices,
-      CODERS_PER_WORKER: `${candidates}`,
-      CODERS_PER_REPOSITORY: `${candidates}`,
-      ...(env.TRACE ? { TRACE_FOLDER: env.TRACE } : {}),
-    },
-    furnish: (folder) => addFiles(folder, files),
-    onStep: (text) => process.stderr.write(`starting ${text} …\n`),
-    onDelivery: ({ event, action, payload }) => {
-      const { pull_request: pull } = payload as { pull_request?: { head: { ref: string } } };
-      if (event === 'pull_request' && action === 'opened' && pull)
-        opened.set(pull.head.ref, performance.now());
-    },
-  });
-  try {
-    process.stderr.write('warming up …\n');
-    const first = await lap(environment, candidates, opened);
-    const laps: Lap[] = [];
-    let hand: ByHand | null = null;
-    for (let nth = Math.min(1, RUNS); nth <= RUNS; nth += 1) {
-      const { lap: one, run } = nth === 0 ? first : await lap(environment, candidates, opened);
-      laps.push(one);
-      hand ??= await byHand(environment, run);
-      console.log(
-        `${caseText({ files, candidates })}, run ${nth}: label → last coder started ${seconds(one.start)}, ` +
-          `last coder done → pull request ${seconds(one.finish)}, own time ${ratio(one.start + one.finish, one.slowestCoder)} the slowest coder (${seconds(one.slowestCoder)})`,
-      );
-    }
-    return { ...medians(laps), hand: hand ?? { start: Number.NaN, check: Number.NaN, suite: Number.NaN } };
-  } finally {
-    await environment.close();
-  }
+  const onDelivery: DemoAppOptions['onDelivery'] = ({ event, action, payload }) => {
+    const { pull_request: pull } = payload as { pull_request?: { head: { ref: string } } };
+    if (event === 'pull_request' && action === 'opened' && pull) opened.set(pull.head.ref, performance.now());
+  };
+  process.stderr.write(`${caseText(one)}: starting …\n`);
+  return withDemoApp({ ...appOf(one, 1), onDelivery }, (demo) =>
+    withStore(demo, async (store) => {
+      process.stderr.write('warming up …\n');
+      const on = { demo, store, opened };
+      const first = await lap(on, one.candidates);
+      const laps: Lap[] = [];
+      for (let nth = Math.min(1, RUNS); nth <= RUNS; nth += 1) {
+        const { lap: own } = nth === 0 ? first : await lap(on, one.candidates);
+        laps.push(own);
+        console.log(
+          `${caseText(one)}, run ${nth}: label → last coder started ${seconds(own.start)}, ` +
+            `last coder done → pull request ${seconds(own.finish)}, own time ${ratio(own.start + own.finish, own.slowestCoder)} the slowest coder (${seconds(own.slowestCoder)})`,
+        );
+      }
+      return { ...medians(laps), hand: await byHand(on, first.run) };
+    }),
+  );
 }
 
 const median = (values: readonly number[]): number => quantile(values, 0.5);
@@ -180,7 +191,7 @@ const caseText = ({ files, candidates }: Case): string =>
 const row = (what: string, figure: string, goal: string, within: boolean): string =>
   `| ${what} | ${figure} | ${goal} | ${within ? 'yes' : 'no'} |`;
 
-function printTable(base: Case, measured: Measured, further: readonly (readonly [Case, Measured])[]): void {
+function printTable(base: Case, measured: Figures, further: readonly (readonly [Case, Figures])[]): void {
   const { start, finish, hand } = measured;
   console.log(
     `\n| ${caseText(base)}, median of ${Math.max(1, RUNS)} | measured | goal | reached |\n|---|--:|--:|---|`,
@@ -220,7 +231,7 @@ async function time(): Promise<void> {
   const [candidates, ...moreCandidates] = CANDIDATES;
   const base = { files, candidates };
   const measured = await measure(base);
-  const further: (readonly [Case, Measured])[] = [];
+  const further: (readonly [Case, Figures])[] = [];
   for (const one of [
     ...moreFiles.map((count) => ({ ...base, files: count })),
     ...moreCandidates.map((count) => ({ ...base, candidates: count })),
@@ -229,10 +240,21 @@ async function time(): Promise<void> {
   printTable(base, measured, further);
 }
 
-if (env.ONLY !== 'memory') await time();
-if (env.ONLY !== 'time') {
-  const mebibytes = (await idleAppMemory(IDLE_MS)) / 2 ** 20;
+async function memory(): Promise<void> {
+  const goal = (bytes: number, most: number): string => {
+    const mebibytes = bytes / 2 ** 20;
+    return `${mebibytes.toFixed(0)} MiB (PSS); goal: ≤ ${most} MiB, reached: ${mebibytes <= most ? 'yes' : 'no'}`;
+  };
+  console.log(`\nidle App with embedded database: ${goal(await idleAppMemory(IDLE_MS), 170)}`);
+  if (EXAMINED === 0) return;
+  const one = { files: FILES[0], candidates: CANDIDATES[0] };
+  const options = appOf(one, EXAMINED);
+  const variables = { ...options.variables, EXAMINATIONS_PER_WORKER: `${EXAMINED}` };
+  const { bytes, atOnce } = await examiningAppMemory(EXAMINED, { ...options, variables });
   console.log(
-    `\nidle App with embedded database: ${mebibytes.toFixed(0)} MiB (PSS); goal: ≤ 170 MiB, reached: ${mebibytes <= 170 ? 'yes' : 'no'}`,
+    `App that examines ${EXAMINED} runs (${atOnce} at the same time; ${caseText(one)}), without sandboxes: ${goal(bytes, 400)}`,
   );
 }
+
+if (env.ONLY !== 'memory') await time();
+if (env.ONLY !== 'time') await memory();

@@ -1,16 +1,17 @@
-import { parseArgs } from 'node:util';
+// Milliseconds and size of the pages of a large run, and their ratio to those of a small one.
+//   TESTS=5000 DIFF_KIB=2048 ROUNDS=7 node bench/pages.ts
 import { type TestRun, testTable } from '../src/core/evidence/index.ts';
 import type { RunView } from '../src/core/reports/index.ts';
 import { candidate, evidence, judged } from '../test/core/reports/sample.ts';
 import { richParts, richRun } from '../test/web/rich-run.ts';
 import { collected, pageOf, type StoredParts, storedRun } from '../test/web/stored-run.ts';
-import { quantile } from './quantile.ts';
+import { quantile } from './numbers.ts';
 
-/** Milliseconds and size of the pages of a large run, and their ratio to those of a small one. */
-const { values } = parseArgs({ options: { rounds: { type: 'string', default: '7' } } });
+const { env } = process;
+const ROUNDS = Number(env.ROUNDS ?? 7);
 const ALIASES = 'ABCDEFGHIJKL'.split('');
-const TESTS = 5_000;
-const DIFF_BYTES = 2 * 2 ** 20;
+const TESTS = Number(env.TESTS ?? 5_000);
+const DIFF_BYTES = Number(env.DIFF_KIB ?? 2_048) * 2 ** 10;
 /** Milliseconds in which every page of the large run must answer. */
 const MOST_MS = 300;
 
@@ -72,7 +73,7 @@ async function measured(view: RunView, parts: StoredParts, path: string) {
   const world = await storedRun(view, parts);
   let bytes = 0;
   const times: number[] = [];
-  for (let round = 0; round <= Number(values.rounds); round += 1) {
+  for (let round = 0; round <= ROUNDS; round += 1) {
     const began = performance.now();
     bytes = Buffer.byteLength(await pageOf(world, view, path));
     if (round > 0) times.push(performance.now() - began);

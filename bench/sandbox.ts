@@ -23,7 +23,7 @@ import {
   type Workspaces,
 } from '../src/ports/index.ts';
 import { silent } from '../test/world/silent-log.ts';
-import { quantile } from './quantile.ts';
+import { quantile } from './numbers.ts';
 
 const CALLS = Number(process.env.CALLS ?? 200);
 const CANDIDATES = Number(process.env.CANDIDATES ?? 10);

@@ -1,9 +1,9 @@
 // How the queue and the machines behind it scale. Coders are simulated: they sleep and edit a file, in real sandboxes
-// with real git; each machine is a process with a data folder of its own, on one embedded Postgres. Throughput of 1, 2
-// and 4 of them; one process with 100, 300 and 1,000 runs in its queue, whose coders only wait; and the time after
-// kill -9 until the first step is taken up again, by the same machine started anew and by another one.
-// Prints ratios: numbers from one machine say little about another.
-//   CODERS=48 node bench/scale.ts
+// with real git; each machine is a process with a data folder of its own, on one embedded Postgres. Throughput of one and
+// of several of them; one process with many runs in its queue, whose coders only wait; and the time after kill -9 until
+// the first step is taken up again, by the same machine started anew and by another one. Prints ratios: numbers from one
+// machine say little about another. ONLY=machines, queue or recovery prints one table.
+//   CODERS=32 SECONDS=10 MACHINES=1,2,4 RUNS=100,300,1000 node bench/scale.ts
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,10 +13,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../src/adapters/database/index.ts';
 import { prepareToolchain } from '../src/adapters/sandbox/index.ts';
-import { quantile } from './quantile.ts';
+import { numbersIn, quantile } from './numbers.ts';
 import type { MachineOptions, Order, Said, Sayings } from './scale/machine.ts';
 
-const CODERS = Number(process.env.CODERS ?? 48);
+const { env } = process;
+const CODERS = Number(env.CODERS ?? 32);
+const CODING_MS = Number(env.SECONDS ?? 10) * 1_000;
+const MACHINES = numbersIn(env.MACHINES ?? '1,2,4');
+const RUNS = numbersIn(env.RUNS ?? '100,300,1000');
 const OWNER = process.getuid?.() === 0 ? { uid: 64190, gid: 64190 } : null;
 const MACHINE = fileURLToPath(new URL('scale/machine.ts', import.meta.url));
 /** A tenth of those in production (10 s and 60 s), so that nobody waits a minute for a figure. */
@@ -123,7 +127,7 @@ async function throughput(ground: Ground, count: number): Promise<number> {
       takesRuns: n === 0,
       places: PLACES,
       heartbeat: CALM_HEARTBEAT,
-      codingMs: 3_000,
+      codingMs: CODING_MS,
       real,
     });
     machines.push(machine);
@@ -138,14 +142,14 @@ async function throughput(ground: Ground, count: number): Promise<number> {
 
 async function machinesTable(ground: Ground): Promise<void> {
   console.log(
-    `\n| machines (${PLACES} slots each) | ${CODERS} coders of 3 s, s | throughput, × one machine | of the maximum for the slots |`,
+    `\n| machines (${PLACES} slots each) | ${CODERS} coders of ${CODING_MS / 1000} s, s | throughput, × one machine | of the maximum for the slots |`,
   );
   console.log('|--:|--:|--:|--:|');
   let one = Number.NaN;
-  for (const count of [1, 2, 4]) {
+  for (const count of MACHINES) {
     const ms = await throughput(ground, count);
-    if (count === 1) one = ms;
-    const least = Math.ceil(CODERS / (PLACES * count)) * 3_000;
+    if (Number.isNaN(one)) one = ms;
+    const least = Math.ceil(CODERS / (PLACES * count)) * CODING_MS;
     console.log(
       `| ${count} | ${seconds(ms)} | ${(one / ms).toFixed(2)} | ${((100 * least) / ms).toFixed(0)}% |`,
     );
@@ -191,17 +195,17 @@ async function queueOf(ground: Ground, runs: number): Promise<Queue> {
 
 async function queueTable(ground: Ground): Promise<void> {
   console.log(
-    '\n| runs started at once | start, ms (p50) | (p95) | p50, × 100 runs | memory when all have started, × idle | when all have ended, × idle | time per run until the last ends, × 100 runs |',
+    `\n| runs started at once | start, ms (p50) | (p95) | p50, × ${RUNS[0]} runs | memory when all have started, × idle | when all have ended, × idle | time per run until the last ends, × ${RUNS[0]} runs |`,
   );
   console.log('|--:|--:|--:|--:|--:|--:|--:|');
   let first: Queue | undefined;
-  for (const runs of [100, 300, 1_000]) {
+  for (const runs of RUNS) {
     const found = await queueOf(ground, runs);
     first ??= found;
     const [p50, p95] = [quantile(found.starts, 0.5), quantile(found.starts, 0.95)];
     const times = (value: number, of: number): string => (value / of).toFixed(2);
     console.log(
-      `| ${runs} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${times(p50, quantile(first.starts, 0.5))} | ${times(found.fullBytes, found.idleBytes)} | ${times(found.drainedBytes, found.idleBytes)} | ${times(found.drainMs / runs, first.drainMs / 100)} |`,
+      `| ${runs} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${times(p50, quantile(first.starts, 0.5))} | ${times(found.fullBytes, found.idleBytes)} | ${times(found.drainedBytes, found.idleBytes)} | ${times(found.drainMs / runs, first.drainMs / RUNS[0])} |`,
     );
   }
 }
@@ -243,7 +247,7 @@ try {
   try {
     const tables = { machines: machinesTable, queue: queueTable, recovery: recoveryTable };
     for (const [name, table] of Object.entries(tables)) {
-      if (!process.env.ONLY || process.env.ONLY === name) await table(ground);
+      if (!env.ONLY || env.ONLY === name) await table(ground);
     }
   } finally {
     await ground.server.stop({ force: true });

@@ -1,7 +1,7 @@
 // How well the engine picks, on small repositories of our own: patches of which we know which are right, put before
 // `runoff select` as any user would. Prints what was picked, what decided, and the share of the way from a pick at random
 // to a perfect one. With `--without tests,behaviour,agreement` those signals do not count; `--ablation` tries each, and says
-// what it adds.
+// what it adds. TASKS: only as many, from the first.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,8 @@ import { numerals } from './selection/roman.ts';
 import { slugs } from './selection/slug.ts';
 import type { SelectionTask } from './selection/task.ts';
 
-const TASKS: readonly SelectionTask[] = [ranges, slugs, quota, numerals, csv];
+const ALL: readonly SelectionTask[] = [ranges, slugs, quota, numerals, csv];
+const TASKS = ALL.slice(0, Number(process.env.TASKS ?? ALL.length));
 
 interface Answer {
   readonly id: string;

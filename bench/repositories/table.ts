@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { quantile } from '../quantile.ts';
+import { quantile } from '../numbers.ts';
 import { isRight } from './candidates.ts';
 
 /** What became of one repository: one line of the file of results. */

@@ -127,11 +127,12 @@ async function openGitHub(
   };
 }
 
-const environmentOf = (
+/** Variables of an App with its data in this folder, on a local GitHub and the scripted models at this address. */
+export const demoVariables = (
   home: string,
   github: LocalGitHub,
   models: string,
-  options: DemoEnvironmentOptions,
+  options: Pick<DemoEnvironmentOptions, 'agents' | 'environment'> = {},
 ): Readonly<Record<string, string>> => ({
   RUNOFF_DATA: join(home, 'data'),
   ...appEnvironment(github),
@@ -159,7 +160,7 @@ async function openApp(
   models: string,
   options: DemoEnvironmentOptions,
 ): Promise<Pick<DemoEnvironment, 'app' | 'world' | 'environment'>> {
-  const environment = environmentOf(home, github, models, options);
+  const environment = demoVariables(home, github, models, options);
   const parsed = parseEnvironment(environment);
   if (parsed.kind === 'invalid')
     throw new Fault('INTERNAL', `The demo's own settings are invalid: ${JSON.stringify(parsed.problems)}`);

@@ -2,3 +2,9 @@
 export const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * part))] ??
   Number.NaN;
+
+/** The numbers of a variable such as `30000,100000`; at least one. */
+export function numbersIn(text: string): readonly [number, ...number[]] {
+  const [first = Number.NaN, ...more] = text.split(',').map(Number);
+  return [first, ...more];
+}
