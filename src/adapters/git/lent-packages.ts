@@ -13,10 +13,11 @@ import type { BaseCheckout, WorkArea, Workspaces } from '../../ports/index.ts';
 import { type Areas, SETUP_AREA } from './areas.ts';
 import type { Bases } from './bases.ts';
 import type { Collector } from './collect.ts';
+import type { TreeEntry } from './commit-files.ts';
 import { isWhole } from './damage.ts';
 import { hasCode, keyOf, type Layout } from './layout.ts';
 import { type Locks, openSharedWork } from './locks.ts';
-import type { Mirrors, TreeEntry } from './mirrors.ts';
+import type { Mirrors } from './mirrors.ts';
 import { fingerprintLayer, keepLayer, layeredBase } from './setup-cache.ts';
 import { copyTree, type FileOwner, fingerprintTree, isFull, TreeTooLarge } from './trees.ts';
 

@@ -2,6 +2,7 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
+import { openCommitFiles, type TreeEntry } from './commit-files.ts';
 import type { DamageMarks } from './damage.ts';
 import { errorTextOf, gitFault, remoteFault, sourceFault } from './faults.ts';
 import type { Git } from './git.ts';
@@ -18,9 +19,6 @@ import {
 import type { Locks } from './locks.ts';
 import { fetchable, isRefLike, keyOfSource, resolveLocal, withOneLogin } from './sources.ts';
 import { removeTree } from './trees.ts';
-
-/** Files larger than this are not read into memory as text. */
-const MAX_FILE_BYTES = 2 ** 20;
 
 /**
  * One bare repository for each source, with the history of the commits that runs started from, and of those that tell
@@ -39,13 +37,6 @@ export interface Mirrors {
   using<T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T>;
 }
 
-export interface TreeEntry {
-  readonly mode: string;
-  readonly type: string;
-  readonly oid: Sha;
-  readonly path: string;
-}
-
 interface MirrorParts {
   readonly git: Git;
   readonly layout: Layout;
@@ -56,6 +47,8 @@ interface MirrorParts {
 }
 
 export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts): Mirrors {
+  const files = openCommitFiles(git, layout);
+
   async function fetchCommit(source: RepositorySource, mirror: string, sha: Sha): Promise<void> {
     const from = await fetchable(source);
     const done = await git({
@@ -135,14 +128,6 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
     }
   }
 
-  async function entries(key: string, sha: Sha, path?: string): Promise<readonly TreeEntry[]> {
-    const where = path === undefined ? [] : ['--', path];
-    const listing = ['ls-tree', '-r', '-z', '--full-tree', checkedSha(sha), ...where];
-    const done = await git({ cwd: layout.mirror(key), args: listing });
-    if (done.exitCode !== 0) throw gitFault('Listing files', done);
-    return done.stdout.split('\0').filter(Boolean).map(treeEntry);
-  }
-
   async function using<T>(source: RepositorySource, work: (key: string) => Promise<T>): Promise<T> {
     const key = await keyOfSource(source);
     return locks.using(key, () => work(key));
@@ -150,7 +135,7 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
 
   return {
     hold,
-    entries,
+    entries: files.entries,
     using,
 
     async resolve(asked, ref) {
@@ -175,38 +160,19 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
       if (path.startsWith('/') || path.split('/').includes('..')) return null;
       return using(source, async () => {
         const key = await hold(source, sha);
-        const found = (await entries(key, sha, path)).find((entry) => entry.path === path);
-        if (!found?.mode.startsWith('100')) return null;
-        const text = await blob(key, found);
-        if (typeof text === 'string') return text;
-        throw new Fault(
-          'SETTINGS_INVALID',
-          `${path} has ${text.bytes} bytes; files up to ${MAX_FILE_BYTES} bytes are read.`,
-        );
+        return files.text(key, sha, path);
       });
     },
 
     async listFiles(source, sha) {
-      const all = await using(source, async () => entries(await hold(source, sha), sha));
-      return all.filter((entry) => entry.type === 'blob').map((entry) => entry.path);
+      return using(source, async () => {
+        const key = await hold(source, sha);
+        return files.list(key, sha);
+      });
     },
 
-    blob,
+    blob: files.blob,
   };
-
-  async function blob(
-    key: string,
-    { oid, path }: TreeEntry,
-    most = MAX_FILE_BYTES,
-  ): ReturnType<Mirrors['blob']> {
-    const cwd = layout.mirror(key);
-    const size = await git({ cwd, args: ['cat-file', '-s', oid] });
-    if (size.exitCode !== 0) throw gitFault(`Reading ${path}`, size);
-    if (Number(size.stdout) > most) return { bytes: Number(size.stdout) };
-    const done = await git({ cwd, args: ['cat-file', 'blob', oid] });
-    if (done.exitCode !== 0) throw gitFault(`Reading ${path}`, done);
-    return done.stdout;
-  }
 
   /** Queries exact names only. If no ref has a full object name, the following fetch resolves it. */
   async function resolveRemote(
@@ -275,6 +241,9 @@ export async function initBare(git: Git, folder: string): Promise<void> {
  * was killed or ran out of space.
  */
 async function has(git: Git, mirror: string, sha: Sha): Promise<boolean> {
+  // As git keeps a ref that it has not packed.
+  const loose = await readFile(join(mirror, 'refs/runoff', sha), 'latin1').catch(() => null);
+  if (loose === `${sha}\n`) return true;
   const done = await git({ cwd: mirror, args: ['rev-parse', '--verify', '--quiet', `refs/runoff/${sha}`] });
   return done.stdout.trim() === sha;
 }
@@ -289,10 +258,4 @@ async function heldBy(mirror: string): Promise<readonly Sha[]> {
   const packed = await readFile(join(mirror, 'packed-refs'), 'latin1').catch(() => '');
   const names = [...loose, ...packed.split('\n').map((line) => line.split('refs/runoff/')[1] ?? '')];
   return [...new Set(names.filter(isSha))];
-}
-
-export function treeEntry(record: string): TreeEntry {
-  const tab = record.indexOf('\t');
-  const [mode = '', type = '', oid = ''] = record.slice(0, tab).split(' ');
-  return { mode, type, oid, path: record.slice(tab + 1) };
 }

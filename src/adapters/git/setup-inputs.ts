@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { z } from 'zod';
 import { JSON_LIMITS, parseUntrustedJson } from '../../core/model/index.ts';
 import type { SetupResult } from './collect.ts';
-import type { TreeEntry } from './mirrors.ts';
+import type { TreeEntry } from './commit-files.ts';
 
 /**
  * When a layer that setup wrote for one commit may be used for another: docs/decisions/0018. A setup command may read

@@ -9,10 +9,10 @@ import {
   submoduleAddress,
 } from '../../core/settings/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
+import { type TreeEntry, treeEntry } from './commit-files.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { hasCode } from './layout.ts';
-import { type TreeEntry, treeEntry } from './mirrors.ts';
 import { inUserRepository } from './sources.ts';
 
 /** Of `.gitmodules`. Our default. */

@@ -63,7 +63,8 @@ export function collisions(present: readonly string[], standing: readonly string
   const folders = new Map<string, string>();
   const changed = new Set(present);
   const faults: string[] = [];
-  for (const path of [...standing.filter((one) => !changed.has(one)), ...present]) {
+  const mayMeet = meets(present);
+  for (const path of [...standing.filter((one) => !changed.has(one) && mayMeet(one)), ...present]) {
     const key = caseFolded(path);
     const other =
       owners.get(key) ??
@@ -80,6 +81,16 @@ export function collisions(present: readonly string[], standing: readonly string
     for (const folder of parentFolders(key)) folders.set(folder, path);
   }
   return faults;
+}
+
+/** Whether a path is equal to one of these, above it or below it; of a large repository, that is hardly any. */
+function meets(paths: readonly string[]): (path: string) => boolean {
+  const keys = new Set(paths.map(caseFolded));
+  const above = new Set([...keys].flatMap(parentFolders));
+  return (path) => {
+    const key = caseFolded(path);
+    return keys.has(key) || above.has(key) || parentFolders(key).some((folder) => keys.has(folder));
+  };
 }
 
 function parentFolders(path: string): readonly string[] {
@@ -111,7 +122,7 @@ export const quotedPath = (path: string): string =>
  * that HFS+ and case-folding ext4 ignore.
  */
 function caseFolded(path: string): string {
-  if (/^[\x20-\x7e]*$/.test(path)) return path.toLowerCase();
+  if (PLAIN.test(path)) return path.toLowerCase();
   const plain = path.normalize('NFC').replace(IGNORABLE, '');
   return plain.toUpperCase().toLowerCase().normalize('NFC');
 }
@@ -151,10 +162,16 @@ const OTHER_VCS_FOLDERS: ReadonlySet<string> = new Set(['.hg', '.sl', '.jj', '.b
 const isOtherControl = (path: string): boolean =>
   path.split('/').some((part) => OTHER_VCS_FOLDERS.has(resolvedComponent(part)));
 
+/** Quick test for the names of `repositoryMark` among the components of a path, also where a file system drops an end. */
+const MARKS = /(?:^|\/)(?:head|objects|refs|commondir|common~\d+)[. ]*(?::[^/]*)?(?:\/|$)/i;
+/** Where components are compared as they stand, apart from case. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
 /** Folders of a tree that git treats as repositories on some file system, in the form of `resolvedPath`. */
 function repositoriesIn(paths: readonly string[]): ReadonlySet<string> {
   const marks = new Map<string, Marks>();
-  for (const path of paths) noteMarks(marks, resolvedPath(path).split('/'));
+  for (const path of paths)
+    if (!PLAIN.test(path) || MARKS.test(path)) noteMarks(marks, resolvedPath(path).split('/'));
   const found = [...marks].filter(([, { head, objects, refs, commondir }]) => {
     return head && (commondir || (objects && refs));
   });
