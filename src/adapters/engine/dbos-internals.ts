@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { DBOS } from '@dbos-inc/dbos-sdk';
 import { DBOSExecutor } from '@dbos-inc/dbos-sdk/internal/dbos-executor';
 import { dbRetryConfig } from '@dbos-inc/dbos-sdk/internal/utils';
@@ -38,8 +39,58 @@ export function openPollSchedule(elapsed = () => performance.now()): PollSchedul
   };
 }
 
+type AwaitResult = DBOSExecutor['systemDatabase']['awaitWorkflowResult'];
+
+/** Seconds in which DBOS asks the database for a result once. */
+const ONCE_S = 0.001;
+/** How often a flow that waits for one of this process asks nevertheless: another process may have cancelled it. */
+const NEVERTHELESS_MS = 5_000;
+/** DBOS stores a flow's result a moment after its end: how often, and for how long, it is then asked for. Our defaults. */
+const STORED_POLL_MS = 10;
+const STORED_MS = 1_000;
+/** Milliseconds between two checks of a flow in another process, if the caller does not say. */
+const ELSEWHERE_POLL_MS = 1_000;
+
+/**
+ * Waits for the result of another flow. If that one runs in this process, its end is known here, so the database is asked
+ * only then; else as often as the caller says. `endOf`: resolves when a flow has ended in this process; null if it is not
+ * running here.
+ */
+export function awaitResultHere(
+  ask: AwaitResult,
+  endOf: (id: string) => Promise<void> | null,
+  { elapsed = () => performance.now(), sleep = wait }: WaitingClock = {},
+): AwaitResult {
+  return async (id, timeoutS, caller, timer, pollMs = ELSEWHERE_POLL_MS, failIfMissing) => {
+    if (timeoutS !== undefined) return ask(id, timeoutS, caller, timer, pollMs, failIfMissing);
+    for (let storedBy = Number.NEGATIVE_INFINITY; ; ) {
+      const found = await ask(id, ONCE_S, caller, timer, pollMs, failIfMissing);
+      if (found !== undefined) return found;
+      const end = endOf(id);
+      if (end === null) await sleep(elapsed() < storedBy ? STORED_POLL_MS : pollMs);
+      else {
+        const ended = new AbortController();
+        await Promise.race([end, sleep(NEVERTHELESS_MS, ended.signal)]);
+        ended.abort();
+        storedBy = elapsed() + STORED_MS;
+      }
+    }
+  };
+}
+
+interface WaitingClock {
+  elapsed?(): number;
+  /** Also resolves when the signal aborts. */
+  sleep?(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+const wait = (ms: number, signal?: AbortSignal): Promise<void> =>
+  delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+
 interface ClaimOptions {
   readonly schedule: PollSchedule;
+  /** Resolves when this flow has ended in this process; null if it does not run here. */
+  endOf(id: string): Promise<void> | null;
   /** Number of flows of a queue that this process executes at a time, by the queue's name. */
   readonly limits: ReadonlyMap<string, number>;
   /** False: nothing more is claimed from any queue. */
@@ -57,10 +108,16 @@ const MAX_BACKOFF_S = 5;
 /**
  * Launches DBOS with this process's own limits. DBOS keeps a queue's limits in one row for all processes and reads it
  * every second; we replace the number in what it reads. This happens before its first poll, because `launch` creates the
- * executor before it waits for anything. The schedule leaves out most polls of an idle process. The import is internal, so
- * DBOS is pinned to one exact version.
+ * executor before it waits for anything. The schedule leaves out most polls of an idle process, and results of flows of this
+ * process are not polled for. The import is internal, so DBOS is pinned to one exact version.
  */
-export async function launchDbos({ schedule, limits, mayClaim, onUnanswered }: ClaimOptions): Promise<void> {
+export async function launchDbos({
+  schedule,
+  endOf,
+  limits,
+  mayClaim,
+  onUnanswered,
+}: ClaimOptions): Promise<void> {
   dbRetryConfig.maxBackoffSec = MAX_BACKOFF_S;
   const launching = DBOS.launch();
   // If there is no executor, `launch` reports the reason.
@@ -69,7 +126,7 @@ export async function launchDbos({ schedule, limits, mayClaim, onUnanswered }: C
     await launching;
     throw new Fault('INTERNAL', 'DBOS was launched and has no executor.');
   }
-  const { listQueues, getQueuePartitions } = database;
+  const { listQueues, getQueuePartitions, awaitWorkflowResult } = database;
   const { findAndMarkStartableWorkflows, findAndMarkStartablePartitionedWorkflows } = database;
   database.listQueues = async (...args) =>
     (await listQueues.apply(database, args)).map((row) => {
@@ -90,6 +147,10 @@ export async function launchDbos({ schedule, limits, mayClaim, onUnanswered }: C
       throw error;
     }
   };
+  database.awaitWorkflowResult = awaitResultHere(
+    (...args) => awaitWorkflowResult.apply(database, args),
+    endOf,
+  );
   database.getQueuePartitions = async (name) =>
     schedule.isDue(name) ? getQueuePartitions.call(database, name) : [];
   database.findAndMarkStartableWorkflows = async (...args) => {

@@ -87,6 +87,7 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
     const found = register(given, activeFlows, queue);
     await launchDbos({
       schedule: activeFlows.schedule,
+      endOf: activeFlows.endOf,
       limits: queue === null ? new Map() : queueLimitsOf(queue),
       mayClaim: () => !activeFlows.isStopping() && (fence?.isFresh() ?? true),
       onUnanswered: claims.add,

@@ -118,6 +118,8 @@ export interface ActiveFlows {
   ownsWork(): Promise<boolean>;
   /** Registers a running step of this flow. */
   track(id: string, step: Promise<void>): void;
+  /** Resolves when this flow has ended in this process; null if it does not run here. It never rejects. */
+  endOf(id: string): Promise<void> | null;
   /** Whether a step of this flow, or of a child of it, is running here. */
   isWorking(id: string): boolean;
   /** Aborts a flow and its children. */
@@ -132,6 +134,7 @@ interface ActiveFlow {
   readonly parent: string | null;
   /** Running ones; none of them rejects. */
   readonly steps: Set<Promise<void>>;
+  readonly end: PromiseWithResolvers<void>;
 }
 
 export function openActiveFlows(
@@ -152,12 +155,14 @@ export function openActiveFlows(
     async run(id, parent, body) {
       const abort = new AbortController();
       const steps = new Set<Promise<void>>();
-      active.set(id, { abort, parent, steps });
+      const end = Promise.withResolvers<void>();
+      active.set(id, { abort, parent, steps, end });
       try {
         return await body(abort.signal);
       } finally {
         await Promise.all(steps);
         active.delete(id);
+        end.resolve();
         schedule.expectWork();
       }
     },
@@ -166,6 +171,7 @@ export function openActiveFlows(
       steps?.add(step);
       void step.then(() => steps?.delete(step));
     },
+    endOf: (id) => active.get(id)?.end.promise ?? null,
     isWorking: (id) =>
       [...active].some(([other, { parent, steps }]) => (other === id || parent === id) && steps.size > 0),
     abort(id) {

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { awaitResultHere } from '../../../src/adapters/engine/dbos-internals.ts';
+
+type Ask = Parameters<typeof awaitResultHere>[0];
+
+/** A database that has the result from the `at`th millisecond on, by a clock that only sleeping moves. */
+function database(at: number) {
+  const clock = { ms: 0 };
+  const asked: number[] = [];
+  const ask: Ask = async () => {
+    asked.push(clock.ms);
+    return clock.ms >= at ? { output: 'done', serialization: null } : undefined;
+  };
+  const sleep = async (ms: number) => {
+    clock.ms += ms;
+  };
+  return { asked, ask, clock, waiting: { elapsed: () => clock.ms, sleep } };
+}
+
+const POLL_MS = 200;
+
+test('a flow in another process is asked for as often as the caller says', async () => {
+  const { asked, ask, waiting } = database(1_000);
+  const found = await awaitResultHere(ask, () => null, waiting)(
+    'child',
+    undefined,
+    'run',
+    undefined,
+    POLL_MS,
+  );
+  expect(found?.output).toBe('done');
+  expect(asked).toEqual([0, 200, 400, 600, 800, 1_000]);
+});
+
+test('one in this process is asked for when it has ended, until its result is stored', async () => {
+  const { asked, ask, clock, waiting } = database(60_020);
+  let isHere = true;
+  const end = Promise.withResolvers<void>();
+  const result = awaitResultHere(ask, () => (isHere ? end.promise : null), {
+    ...waiting,
+    // Nothing but the end of the flow is waited for.
+    sleep: (ms, signal) => (signal ? new Promise(() => undefined) : waiting.sleep(ms)),
+  })('child', undefined, 'run', undefined, POLL_MS);
+  await new Promise(setImmediate);
+  expect(asked).toEqual([0]);
+
+  clock.ms = 60_000;
+  isHere = false;
+  end.resolve();
+  expect((await result)?.output).toBe('done');
+  expect(asked).toEqual([0, 60_000, 60_010, 60_020]);
+});
+
+test('while it runs in this process, the waiting flow learns after seconds that another one has cancelled it', async () => {
+  const { clock, waiting } = database(0);
+  const ask: Ask = async () => {
+    if (clock.ms > 0) throw new Error('It was cancelled.');
+    return undefined;
+  };
+  const never = new Promise<void>(() => undefined);
+  const result = awaitResultHere(ask, () => never, waiting)('child', undefined, 'run', undefined, POLL_MS);
+  await expect(result).rejects.toThrow('It was cancelled.');
+  expect(clock.ms).toBe(5_000);
+});
