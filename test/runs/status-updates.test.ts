@@ -120,6 +120,19 @@ test('the end of a run is written at once, with a token of its own, since none o
   expect(run.tokens).toEqual({ made: 2, given: 2 });
 });
 
+test('a run that is being published gets no more edits until its end, so that its pull request waits for none', async () => {
+  const run = await queuedRun();
+  await run.news('First.');
+  await run.clock.pass(10_000);
+  await run.store.markStage(RUN, 'publish', 'start', NOON);
+  await run.news('Second.');
+  expect(run.sent).toHaveLength(1);
+
+  await run.store.transition(RUN, 'cancelled', 'asked', NOON);
+  await run.announcer.finish(RUN);
+  expect(run.sent.at(-1)).toContain('cancelled');
+});
+
 test('after an update that failed, the next one begins with a token of its own and sends the text', async () => {
   const run = await queuedRun();
   await run.news('First.');

@@ -85,7 +85,7 @@ export function openAnnouncer(parts: AnnouncerPorts): Announcer {
         own.waiting = false;
         own.next = parts.clock.elapsed() + editEveryMs(own.edits);
         own.edits += 1;
-        await announce(parts, runId, own);
+        await announce(parts, runId, own, 'meanwhile');
         void releaseLater(runId, own);
       });
     },
@@ -118,7 +118,7 @@ async function announceEnd(parts: AnnouncerPorts, runId: RunId, own: RunUpdates)
   await parts.store.intend(runId, END_ANNOUNCED_KEY);
   await parts.store.fulfil(runId, END_ANNOUNCED_KEY, false);
   try {
-    await announce(parts, runId, own);
+    await announce(parts, runId, own, 'end');
   } catch (thrown) {
     if (asFault(thrown).code === 'GITHUB_REFUSED') await parts.store.fulfil(runId, END_ANNOUNCED_KEY, true);
     throw thrown;
@@ -132,9 +132,15 @@ async function release(own: RunUpdates): Promise<void> {
   await kept?.publisher.close();
 }
 
-async function announce(parts: AnnouncerPorts, runId: RunId, own: RunUpdates): Promise<void> {
+async function announce(
+  parts: AnnouncerPorts,
+  runId: RunId,
+  own: RunUpdates,
+  when: 'meanwhile' | 'end',
+): Promise<void> {
   const run = await parts.store.run(runId);
   if (run?.origin.kind !== 'github' || !parts.github) return;
+  if (when === 'meanwhile' && isPublishing(run)) return;
   const { origin } = run;
   // Before admission, the requester's permission may be unknown (I4, I9), and a refusal posts its own message: labels
   // and status belong to the active run. A fault during admission is still reported, because otherwise the label would
@@ -160,6 +166,10 @@ async function announce(parts: AnnouncerPorts, runId: RunId, own: RunUpdates): P
     throw thrown;
   }
 }
+
+/** Writes come a second apart: the pull request does not wait for an edit that the end of the run replaces at once. */
+const isPublishing = ({ stages }: RunRecord): boolean =>
+  stages.some(({ stage, endedAt }) => stage === 'publish' && endedAt === undefined);
 
 /**
  * Whether to announce a run that has not begun: while it is queued (only permitted runs are), and when it ends there.
