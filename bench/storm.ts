@@ -1,6 +1,6 @@
-// What a storm of labels costs: LABELS (200) issues of one repository are labelled within SECONDS (60), and the App answers each
-// delivery from the local GitHub. Answer times are the App's own figures (upper bounds of their buckets); memory is that of
-// the process in which App, GitHub and models run.
+// What a storm of labels costs: LABELS (200) issues of one repository are labelled within SECONDS (60), and the App
+// answers each delivery from the local GitHub. Answer times are the App's own figures (upper bounds of their buckets);
+// memory is that of the process in which App, GitHub and models run.
 import { setTimeout as wait } from 'node:timers/promises';
 import { MAINTAINER, openDemoEnvironment, REPOSITORY } from '../src/demo/environment.ts';
 import { LABEL, queuedRuns } from '../src/runs/index.ts';
