@@ -122,7 +122,7 @@ export const quotedPath = (path: string): string =>
  * that HFS+ and case-folding ext4 ignore.
  */
 function caseFolded(path: string): string {
-  if (PLAIN.test(path)) return path.toLowerCase();
+  if (ASCII_PATH.test(path)) return path.toLowerCase();
   const plain = path.normalize('NFC').replace(IGNORABLE, '');
   return plain.toUpperCase().toLowerCase().normalize('NFC');
 }
@@ -163,15 +163,16 @@ const isOtherControl = (path: string): boolean =>
   path.split('/').some((part) => OTHER_VCS_FOLDERS.has(resolvedComponent(part)));
 
 /** Quick test for the names of `repositoryMark` among the components of a path, also where a file system drops an end. */
-const MARKS = /(?:^|\/)(?:head|objects|refs|commondir|common~\d+)[. ]*(?::[^/]*)?(?:\/|$)/i;
+const REPOSITORY_NAMES = /(?:^|\/)(?:head|objects|refs|commondir|common~\d+)[. ]*(?::[^/]*)?(?:\/|$)/i;
 /** Where components are compared as they stand, apart from case. */
-const PLAIN = /^[\x20-\x7e]*$/;
+const ASCII_PATH = /^[\x20-\x7e]*$/;
 
 /** Folders of a tree that git treats as repositories on some file system, in the form of `resolvedPath`. */
 function repositoriesIn(paths: readonly string[]): ReadonlySet<string> {
   const marks = new Map<string, Marks>();
   for (const path of paths)
-    if (!PLAIN.test(path) || MARKS.test(path)) noteMarks(marks, resolvedPath(path).split('/'));
+    if (!ASCII_PATH.test(path) || REPOSITORY_NAMES.test(path))
+      noteMarks(marks, resolvedPath(path).split('/'));
   const found = [...marks].filter(([, { head, objects, refs, commondir }]) => {
     return head && (commondir || (objects && refs));
   });
