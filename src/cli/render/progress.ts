@@ -65,7 +65,8 @@ export const spentText = ({ budget }: Pick<RunView, 'budget'>): string =>
 function header(view: RunView): string {
   const step = stepTime(view);
   const place = step === null ? progressLabel(view) : `${progressLabel(view)}, ${step}`;
-  return [`Runoff ${view.id}`, place, elapsed(view.now - view.startedAt), spentText(view)].join(GAP);
+  // The longest part is last, so that a narrow terminal cuts neither time nor cost.
+  return [`Runoff ${view.id}`, elapsed(view.now - view.startedAt), spentText(view), place].join(GAP);
 }
 
 const usedTokens = ({ usage }: CandidateView): string => (usage ? `${tokensText(usage)} tok` : HIDDEN);

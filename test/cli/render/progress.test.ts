@@ -49,7 +49,7 @@ function comparing(done: number, now = coding().now): RunView {
 describe('the live display', () => {
   test('names what the examination does, how much of it is done, and how long it may still take', () => {
     expect(renderProgress(comparing(2), 140, false)).toEqual([
-      "Runoff r7k2m9q4xa  stage 4 of 6: running the candidates' new tests on each other, 2 of 6 done, at most 2m 10s left  1m 12s  $0.58 of $5.00",
+      "Runoff r7k2m9q4xa  1m 12s  $0.58 of $5.00  stage 4 of 6: running the candidates' new tests on each other, 2 of 6 done, at most 2m 10s left",
     ]);
     expect(progressLine(comparing(1), comparing(2))).toEqual([
       " 1m 12s  stage 4 of 6: running the candidates' new tests on each other, 2 of 6 done, at most 2m 10s left",
@@ -71,7 +71,7 @@ describe('the live display', () => {
 
   test('names what is done with the base commit, and for how long', () => {
     expect(renderProgress(installing(), 120, false)).toEqual([
-      'Runoff r7k2m9q4xa  stage 2 of 6: installing packages: npm ci, 1m 12s  1m 12s  $0.58 of $5.00',
+      'Runoff r7k2m9q4xa  1m 12s  $0.58 of $5.00  stage 2 of 6: installing packages: npm ci, 1m 12s',
     ]);
     const { checks: _checks, ...before } = installing();
     expect(progressLine(before, installing())).toEqual([
@@ -85,7 +85,7 @@ describe('the live display', () => {
 
   test('has a header and a line for each candidate', () => {
     expect(renderProgress(coding(), 120, false).join('\n')).toMatchInlineSnapshot(`
-      "Runoff r7k2m9q4xa  stage 3 of 6: running the coders  1m 12s  $0.58 of $5.00
+      "Runoff r7k2m9q4xa  1m 12s  $0.58 of $5.00  stage 3 of 6: running the coders
       A  builtin × anthropic/model-1 (plain)    coding        42 s   12.3k tok     $0.12  edits \`src/list.ts\`
       B  builtin × anthropic/model-2 (careful)  coded       1m 12s   12.3k tok     $0.13
       C  builtin × anthropic/model-3 (plain)    failed      1m 42s   12.3k tok     $0.14  stopped after 5m of silence
@@ -95,7 +95,7 @@ describe('the live display', () => {
 
   test('on 80 columns names the model and keeps the note', () => {
     expect(renderProgress(coding(), 80, false).join('\n')).toMatchInlineSnapshot(`
-      "Runoff r7k2m9q4xa  stage 3 of 6: running the coders  1m 12s  $0.58 of $5.00
+      "Runoff r7k2m9q4xa  1m 12s  $0.58 of $5.00  stage 3 of 6: running the coders
       A  model-1 (plain)    coding        42 s   12.3k tok     $0.12  edits \`src/list…
       B  model-2 (careful)  coded       1m 12s   12.3k tok     $0.13
       C  model-3 (plain)    failed      1m 42s   12.3k tok     $0.14  stopped after 5…
@@ -105,7 +105,7 @@ describe('the live display', () => {
 
   test('on very few columns keeps alias, state and time', () => {
     expect(renderProgress(coding(), 24, false).join('\n')).toMatchInlineSnapshot(`
-      "Runoff r7k2m9q4xa  stag…
+      "Runoff r7k2m9q4xa  1m 1…
       A  coding        42 s  …
       B  coded       1m 12s  …
       C  failed      1m 42s  …
@@ -120,7 +120,7 @@ describe('the live display', () => {
   test('while it waits says for what, and which command answers', () => {
     const view = waiting();
     expect(renderProgress(view, 60, false).join('\n')).toMatchInlineSnapshot(`
-      "Runoff r7k2m9q4xa  stage 2 of 6: waiting for an answer  1m …
+      "Runoff r7k2m9q4xa  1m 12s  $0.58 of $5.00  stage 2 of 6: wa…
       Waiting for an answer (72h 00m left): Which rounding do the
       prices of the shop need, seen from whoever pays?
         1. half up
