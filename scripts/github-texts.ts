@@ -173,10 +173,14 @@ const question: Scene = {
   issue: ISSUE,
   async play({ until, comment, asMaintainer }) {
     await until('awaiting_answer');
-    await sleep(6_000);
+    const question = await comment('question');
+    let debate = await comment('status');
+    // Edits of a status comment are spaced out.
+    for (; !debate.includes('**Waiting for an answer**'); await sleep(1_000))
+      debate = await comment('status');
     const texts = [
-      { name: 'question', body: await comment('question') },
-      { name: 'debate', body: await comment('status') },
+      { name: 'question', body: question },
+      { name: 'debate', body: debate },
     ];
     await asMaintainer('/auto-dev cancel');
     await until('cancelled');
