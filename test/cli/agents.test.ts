@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { installAgents, listAgents } from '../../src/cli/agents.ts';
+import { examineMachine, installAgents, listAgents } from '../../src/cli/agents.ts';
 import { runCli } from '../../src/cli/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import { type AgentRow, type Agents, EXIT, type InstallRequest, type Shell } from '../../src/shell.ts';
@@ -169,4 +169,18 @@ describe('runoff agents install', () => {
     interrupt();
     expect(await ending).toBe(EXIT.stopped);
   });
+});
+
+test.each([
+  [true, 'Runoff can run here. Next: runoff run "Fix the …"\n'],
+  [false, 'Runoff can run here. Next: runoff demo\n'],
+])('doctor names what can be done next (a provider: %s)', async (hasProvider, last) => {
+  const { said, shell } = terminal();
+  const found = { name: 'provider anthropic', state: 'ok', detail: '6 models' } as const;
+  const doctor = async () => [
+    { name: 'git', state: 'ok', detail: '2.39' } as const,
+    ...(hasProvider ? [found] : []),
+  ];
+  expect(await examineMachine(partial<Shell>({ ...shell, doctor }), {})).toBe(EXIT.done);
+  expect(said.out.endsWith(last)).toBe(true);
 });

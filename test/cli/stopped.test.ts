@@ -60,3 +60,13 @@ test('the list and the JSON tell the same; runs of the App have no process of th
   await ofTheApp.type('status', OF_THE_APP, '--json');
   expect(JSON.parse(ofTheApp.out())).toMatchObject({ stopped: false });
 });
+
+test('without any run, status and runs say how to start one', async () => {
+  const { type, out, err } = shellOver({
+    store: memoryStore(),
+    engine: { activeExecutors: async () => new Set() },
+  });
+  expect(await type('runs')).toBe(0);
+  expect(await type('status')).toBe(1);
+  expect([out(), err()]).toEqual(Array(2).fill('No runs yet. Start one: runoff run "Fix the …"\n'));
+});
