@@ -129,6 +129,7 @@ test.skipIf(lacks !== undefined)(
     const tested = commands.filter(
       (one) => / test .*-Dmaven\.test\.failure\.ignore=true/.test(one) && !one.includes('-Dtest='),
     );
+    expect(tested).not.toEqual([]);
     expect(tested.filter((one) => !one.includes('-pl '))).toEqual([]);
   },
 );

@@ -149,7 +149,10 @@ export function sourceRepositoriesNote(output: string, hosts: readonly string[])
   return `A dependency comes from sources there, not from a package registry: ${names.join(', ')}.`;
 }
 
-/** Hosts that serve the archives of another one's repositories. npm, pnpm and yarn ask it after they found a commit. */
+/**
+ * Hosts that serve the archives of another one's repositories. npm, pnpm and yarn ask it after they found a commit. This
+ * allows nothing: the message only names both.
+ */
 const ARCHIVES: ReadonlyMap<string, string> = new Map([['github.com', 'codeload.github.com']]);
 
 /** These hosts of source repositories, each with that of its archives, so that both are allowed at once. */

@@ -2,7 +2,7 @@ import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
 
 /** A module of a Maven build, below the top. */
-export interface MavenModule {
+interface MavenModule {
   /** From the top of the repository. */
   readonly folder: string;
   /** Folders of the modules that it depends on. */
@@ -15,6 +15,8 @@ type PomTexts = Readonly<Record<string, string>>;
 /** Maximum characters of a pom.xml that are read, and maximum depth of its elements. */
 const MAX_POM_CHARS = 400_000;
 const MAX_POM_DEPTH = 60;
+/** Maximum characters of all of them, because parsing blocks the process: about a second here. Our default. */
+const MAX_ALL_POM_CHARS = 2_000_000;
 /** Maximum modules; a larger build is not analysed. Default. */
 const MAX_MODULES = 200;
 
@@ -39,10 +41,13 @@ export function mavenModules(files: PomTexts): readonly MavenModule[] {
   const top = pomOf(files['pom.xml']);
   if (!top || top.modules.length === 0) return [];
   const poms = new Map<string, Pom>();
+  let chars = 0;
   const left = top.modules.map((name) => ({ above: '', name }));
   for (const { above, name } of left) {
     const folder = `${above}${name}`.replace(/^\.\//, '').replace(/\/$/, '');
-    const pom = MODULE_FOLDER.test(folder) ? pomOf(files[`${folder}/pom.xml`]) : null;
+    const text = MODULE_FOLDER.test(folder) ? files[`${folder}/pom.xml`] : undefined;
+    chars += text?.length ?? 0;
+    const pom = chars > MAX_ALL_POM_CHARS ? null : pomOf(text);
     if (!pom || poms.has(folder) || poms.size === MAX_MODULES) return [];
     poms.set(folder, pom);
     for (const inner of pom.modules) left.push({ above: `${folder}/`, name: inner });
@@ -52,9 +57,9 @@ export function mavenModules(files: PomTexts): readonly MavenModule[] {
   const folders = [...poms.keys()].sort();
   return folders.map((folder) => {
     const pom = poms.get(folder) as Pom;
-    // Every module may inherit what the top depends on.
+    // Every module may inherit what the top depends on, and the files that it names.
     const named = [...pom.uses, ...top.uses].flatMap((name) => byName.get(name) ?? []);
-    const wanted = pom.readsBeside ? folders : named;
+    const wanted = pom.readsBeside || top.readsBeside ? folders : named;
     return { folder, dependsOn: [...new Set(wanted)].filter((one) => one !== folder).sort() };
   });
 }
@@ -81,6 +86,10 @@ const Project = z.object({
   }),
 });
 
+/** The folder above, by its path or by one of Maven's names for the top of the build. */
+const BESIDE =
+  /(?<!\.)\.\.[/\\<"'\s]|multiModuleProjectDirectory|executionRootDirectory|rootDirectory|parent\.(?:parent\.)*basedir/;
+
 /** Null for a file that is missing, damaged or too large, or whose modules or names are only known when Maven runs. */
 function pomOf(text: string | undefined): Pom | null {
   // A document type could define entities, and so other names than those in the text.
@@ -88,14 +97,13 @@ function pomOf(text: string | undefined): Pom | null {
   const project = projectIn(text);
   if (!project || !PLAIN_PACKAGINGS.test(project.packaging)) return null;
   // `subprojects` are the modules of Maven 4.
-  if (project.subprojects !== undefined || holdsKey(project.profiles, /^(?:modules|subprojects)$/))
-    return null;
+  if (project.subprojects !== undefined || hasKey(project.profiles, /^(?:modules|subprojects)$/)) return null;
   const uses = new Set<string>();
   collectArtifacts({ ...project, artifactId: undefined }, uses);
   const { artifactId: name, modules = [] } = project;
   // Properties and character references are resolved by Maven alone.
   if ([name, ...uses].some((one) => /\$\{|&/.test(one))) return null;
-  const readsBeside = text.replace(/<(relativePath|module)>[^<]*<\/\1>/g, '').includes('../');
+  const readsBeside = BESIDE.test(text.replace(/<(relativePath|module)>[^<]*<\/\1>/g, ''));
   return { name, modules: Array.isArray(modules) ? modules : modules.module, uses, readsBeside };
 }
 
@@ -116,11 +124,10 @@ function projectIn(text: string): z.infer<typeof Project>['project'] | null {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const holdsKey = (value: unknown, key: RegExp): boolean =>
+const hasKey = (value: unknown, key: RegExp): boolean =>
   Array.isArray(value)
-    ? value.some((one) => holdsKey(one, key))
-    : isRecord(value) &&
-      Object.entries(value).some(([name, inner]) => key.test(name) || holdsKey(inner, key));
+    ? value.some((one) => hasKey(one, key))
+    : isRecord(value) && Object.entries(value).some(([name, inner]) => key.test(name) || hasKey(inner, key));
 
 /** A managed dependency is one only where somebody uses it; but for an imported list of versions. */
 function collectArtifacts(value: unknown, into: Set<string>, managed = false): void {

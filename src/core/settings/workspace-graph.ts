@@ -12,7 +12,7 @@ export interface WorkspacePackage {
 
 type RepositoryFiles = Readonly<Record<string, string>>;
 
-/** Maximum packages; a larger workspace is not analysed. Default. */
+/** Maximum packages of a kind; a larger workspace is not analysed. Default. */
 const MAX_PACKAGES = 200;
 /** Maximum characters of a manifest that are read. */
 const MAX_MANIFEST_CHARS = 200_000;
@@ -24,8 +24,8 @@ const MAX_MANIFEST_CHARS = 200_000;
  */
 export function workspaceGraph(files: RepositoryFiles): readonly WorkspacePackage[] {
   const maven = mavenModules(files).map((one): WorkspacePackage => ({ kind: 'maven', ...one }));
-  const found = [...nodePackages(files), ...goModules(files), ...maven];
-  return found.length > MAX_PACKAGES ? [] : found.toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
+  const found = [nodePackages(files), goModules(files), maven].filter(({ length }) => length <= MAX_PACKAGES);
+  return found.flat().toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
 }
 
 /** Folders of the packages of an npm, yarn or pnpm workspace among these files, sorted. */

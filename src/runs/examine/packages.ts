@@ -91,6 +91,8 @@ async function scopeToModules(
   const reached = affectedPackages(runner.packages, changed);
   const affected = folders.filter((folder) => reached.has(folder));
   if (affected.length === 0 || affected.length === folders.length) return { onBase };
+  // A candidate may remove or rename modules, and Maven refuses a command for one that it does not know.
+  if (changed.some((path) => /(?:^|\/)pom\.xml$/.test(path))) return { onBase };
   const fits = await runner.remember(key, async () =>
     suiteFits(onBase, { budgetMs: budgetOf(runner, patched.length, 0, limits), rounds }),
   );

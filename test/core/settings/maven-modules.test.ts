@@ -94,6 +94,35 @@ describe('the modules of a Maven build', () => {
     });
   });
 
+  test.each([
+    ['a property', `<properties><root>${property('project.basedir')}/..</root></properties>`],
+    [
+      'the top of the build',
+      `<resource><directory>${property('maven.multiModuleProjectDirectory')}/api</directory></resource>`,
+    ],
+    [
+      'the folder of the parent',
+      `<resource><directory>${property('project.parent.basedir')}/api</directory></resource>`,
+    ],
+  ])('depend on all if they name files of others by %s', (_how, build) => {
+    const files = { ...FILES, 'tools/pom.xml': pom('tools', [], `<build>${build}</build>`) };
+    expect(edges(files)).toMatchObject({ tools: ['api', 'core', 'web'], core: [] });
+  });
+
+  test('inherit the files that the top names', () => {
+    const resource = '<build><testResources><directory>../core/data</directory></testResources></build>';
+    const files = { ...FILES, 'pom.xml': top(['core', 'api', 'web', 'tools'], resource) };
+    expect(edges(files)).toMatchObject({ tools: ['api', 'core', 'web'] });
+  });
+
+  test('are none if reading all files would take long', () => {
+    const padding = `<!--${'x'.repeat(350_000)}-->`;
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const modules = Object.fromEntries(names.map((name) => [`${name}/pom.xml`, pom(name) + padding]));
+    expect(workspaceGraph({ 'pom.xml': top(names), ...modules })).toEqual([]);
+    expect(workspaceGraph({ 'pom.xml': top(names.slice(1)), ...modules })).toHaveLength(5);
+  });
+
   test('are read from the files of modules, not from projects that tests use', () => {
     const paths = [
       'pom.xml',
