@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { Settings } from '../../src/core/settings/index.ts';
 import type { GitHub, Publisher } from '../../src/ports/index.ts';
 import { openAnnouncer } from '../../src/runs/index.ts';
 import { memoryStore } from '../world/memory-store.ts';
@@ -120,17 +121,35 @@ test('the end of a run is written at once, with a token of its own, since none o
   expect(run.tokens).toEqual({ made: 2, given: 2 });
 });
 
-test('a run that is being published gets no more edits until its end, so that its pull request waits for none', async () => {
+test('a run that is published at once gets no more edits until its end, so that its pull request waits for none', async () => {
   const run = await queuedRun();
   await run.news('First.');
   await run.clock.pass(10_000);
-  await run.store.markStage(RUN, 'publish', 'start', NOON);
+  await run.store.markStage(RUN, 'publish', 'start', run.clock.now());
   await run.news('Second.');
   expect(run.sent).toHaveLength(1);
 
   await run.store.transition(RUN, 'cancelled', 'asked', NOON);
   await run.announcer.finish(RUN);
   expect(run.sent.at(-1)).toContain('cancelled');
+});
+
+test('a run whose publishing waits for GitHub says so after half a minute', async () => {
+  const run = await queuedRun();
+  const origin = githubOrigin();
+  const base = { ref: 'main', sha: 'a'.repeat(40) };
+  const text = { title: 'Add is wrong', body: '', comments: [], lowered: [] };
+  const task = { runId: RUN, base, settings: Settings.parse({}), origin, ...text };
+  await run.store.updateRun(RUN, { task }, NOON);
+  await run.news('First.');
+  await run.clock.pass(10_000);
+  await run.store.markStage(RUN, 'publish', 'start', run.clock.now());
+  await run.news('Second.');
+  expect(run.sent).toHaveLength(1);
+
+  await run.clock.pass(30_000);
+  await run.news('Third.');
+  expect(run.sent).toHaveLength(2);
 });
 
 test('after an update that failed, the next one begins with a token of its own and sends the text', async () => {

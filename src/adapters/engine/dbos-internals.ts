@@ -43,25 +43,25 @@ type AwaitResult = DBOSExecutor['systemDatabase']['awaitWorkflowResult'];
 
 /** Seconds in which DBOS asks the database for a result once. */
 const ONCE_S = 0.001;
-/** How often a flow that waits for one of this process asks nevertheless: another process may have cancelled it. */
-const NEVERTHELESS_MS = 5_000;
+/** How often a flow that waits for one of this process asks the database all the same: another process may cancel it. */
+const FALLBACK_POLL_MS = 5_000;
 /** DBOS stores a flow's result a moment after its end: how often, and for how long, it is then asked for. Our defaults. */
 const STORED_POLL_MS = 10;
 const STORED_MS = 1_000;
 /** Milliseconds between two checks of a flow in another process, if the caller does not say. */
-const ELSEWHERE_POLL_MS = 1_000;
+const REMOTE_POLL_MS = 1_000;
 
 /**
  * Waits for the result of another flow. If that one runs in this process, its end is known here, so the database is asked
- * only then; else as often as the caller says. `endOf`: resolves when a flow has ended in this process; null if it is not
+ * then, and every 5 s in case another process cancels it; else as often as the caller says. `endOf`: resolves when a flow has ended in this process; null if it is not
  * running here.
  */
-export function awaitResultHere(
+export function awaitLocalResult(
   ask: AwaitResult,
   endOf: (id: string) => Promise<void> | null,
   { elapsed = () => performance.now(), sleep = wait }: WaitingClock = {},
 ): AwaitResult {
-  return async (id, timeoutS, caller, timer, pollMs = ELSEWHERE_POLL_MS, failIfMissing) => {
+  return async (id, timeoutS, caller, timer, pollMs = REMOTE_POLL_MS, failIfMissing) => {
     if (timeoutS !== undefined) return ask(id, timeoutS, caller, timer, pollMs, failIfMissing);
     for (let storedBy = Number.NEGATIVE_INFINITY; ; ) {
       const found = await ask(id, ONCE_S, caller, timer, pollMs, failIfMissing);
@@ -70,7 +70,7 @@ export function awaitResultHere(
       if (end === null) await sleep(elapsed() < storedBy ? STORED_POLL_MS : pollMs);
       else {
         const ended = new AbortController();
-        await Promise.race([end, sleep(NEVERTHELESS_MS, ended.signal)]);
+        await Promise.race([end, sleep(FALLBACK_POLL_MS, ended.signal)]);
         ended.abort();
         storedBy = elapsed() + STORED_MS;
       }
@@ -84,8 +84,9 @@ interface WaitingClock {
   sleep?(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** A process that ends does not wait for what the signal would have ended. */
 const wait = (ms: number, signal?: AbortSignal): Promise<void> =>
-  delay(ms, undefined, signal ? { signal } : {}).catch(() => undefined);
+  delay(ms, undefined, signal ? { signal, ref: false } : {}).catch(() => undefined);
 
 interface ClaimOptions {
   readonly schedule: PollSchedule;
@@ -109,7 +110,7 @@ const MAX_BACKOFF_S = 5;
  * Launches DBOS with this process's own limits. DBOS keeps a queue's limits in one row for all processes and reads it
  * every second; we replace the number in what it reads. This happens before its first poll, because `launch` creates the
  * executor before it waits for anything. The schedule leaves out most polls of an idle process, and results of flows of this
- * process are not polled for. The import is internal, so DBOS is pinned to one exact version.
+ * process are asked for when these end. The import is internal, so DBOS is pinned to one exact version.
  */
 export async function launchDbos({
   schedule,
@@ -147,7 +148,7 @@ export async function launchDbos({
       throw error;
     }
   };
-  database.awaitWorkflowResult = awaitResultHere(
+  database.awaitWorkflowResult = awaitLocalResult(
     (...args) => awaitWorkflowResult.apply(database, args),
     endOf,
   );

@@ -85,7 +85,7 @@ export function openAnnouncer(parts: AnnouncerPorts): Announcer {
         own.waiting = false;
         own.next = parts.clock.elapsed() + editEveryMs(own.edits);
         own.edits += 1;
-        await announce(parts, runId, own, 'meanwhile');
+        await announce(parts, runId, own, 'update');
         void releaseLater(runId, own);
       });
     },
@@ -136,11 +136,11 @@ async function announce(
   parts: AnnouncerPorts,
   runId: RunId,
   own: RunUpdates,
-  when: 'meanwhile' | 'end',
+  when: 'update' | 'end',
 ): Promise<void> {
   const run = await parts.store.run(runId);
   if (run?.origin.kind !== 'github' || !parts.github) return;
-  if (when === 'meanwhile' && isPublishing(run)) return;
+  if (when === 'update' && isBeingPublished(run, parts.clock.now())) return release(own);
   const { origin } = run;
   // Before admission, the requester's permission may be unknown (I4, I9), and a refusal posts its own message: labels
   // and status belong to the active run. A fault during admission is still reported, because otherwise the label would
@@ -167,9 +167,16 @@ async function announce(
   }
 }
 
+/** Milliseconds that publishing usually takes. If it takes longer, the status comment says why it waits. */
+const PUBLISHING_MS = 30_000;
+
 /** Writes come a second apart: the pull request does not wait for an edit that the end of the run replaces at once. */
-const isPublishing = ({ stages }: RunRecord): boolean =>
-  stages.some(({ stage, endedAt }) => stage === 'publish' && endedAt === undefined);
+const isBeingPublished = ({ state, stages }: RunRecord, now: number): boolean =>
+  !isOver(state) &&
+  stages.some(
+    ({ stage, startedAt, endedAt }) =>
+      stage === 'publish' && endedAt === undefined && now - startedAt < PUBLISHING_MS,
+  );
 
 /**
  * Whether to announce a run that has not begun: while it is queued (only permitted runs are), and when it ends there.

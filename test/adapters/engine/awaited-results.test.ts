@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { awaitResultHere } from '../../../src/adapters/engine/dbos-internals.ts';
+import { awaitLocalResult } from '../../../src/adapters/engine/dbos-internals.ts';
 
-type Ask = Parameters<typeof awaitResultHere>[0];
+type Ask = Parameters<typeof awaitLocalResult>[0];
 
 /** A database that has the result from the `at`th millisecond on, by a clock that only sleeping moves. */
 function database(at: number) {
@@ -21,7 +21,7 @@ const POLL_MS = 200;
 
 test('a flow in another process is asked for as often as the caller says', async () => {
   const { asked, ask, waiting } = database(1_000);
-  const found = await awaitResultHere(ask, () => null, waiting)(
+  const found = await awaitLocalResult(ask, () => null, waiting)(
     'child',
     undefined,
     'run',
@@ -36,7 +36,7 @@ test('one in this process is asked for when it has ended, until its result is st
   const { asked, ask, clock, waiting } = database(60_020);
   let isHere = true;
   const end = Promise.withResolvers<void>();
-  const result = awaitResultHere(ask, () => (isHere ? end.promise : null), {
+  const result = awaitLocalResult(ask, () => (isHere ? end.promise : null), {
     ...waiting,
     // Nothing but the end of the flow is waited for.
     sleep: (ms, signal) => (signal ? new Promise(() => undefined) : waiting.sleep(ms)),
@@ -58,7 +58,7 @@ test('while it runs in this process, the waiting flow learns after seconds that 
     return undefined;
   };
   const never = new Promise<void>(() => undefined);
-  const result = awaitResultHere(ask, () => never, waiting)('child', undefined, 'run', undefined, POLL_MS);
+  const result = awaitLocalResult(ask, () => never, waiting)('child', undefined, 'run', undefined, POLL_MS);
   await expect(result).rejects.toThrow('It was cancelled.');
   expect(clock.ms).toBe(5_000);
 });
