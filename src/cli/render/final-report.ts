@@ -125,7 +125,7 @@ function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
 
 /** Maximum code points of a reason, and of an input with its results. */
 const MAX_REASON_CHARACTERS = 600;
-const MAX_INPUT = 400;
+const MAX_INPUT_CHARACTERS = 400;
 const inputText = ({ input, got, wanted, whose }: RankReason['inputs'][number]): string =>
   `For ${input.trim() === '' ? 'an input inside a test' : input} it returns ${got}, ${whose} ${wanted}.`;
 
@@ -147,7 +147,8 @@ function reasonLines(reason: RankReason, width: number, paint: Paint): readonly 
     ...(tests.more > 0 ? [`${indent}  and ${tests.more} more`] : []),
   ]);
   const [input] = reason.inputs;
-  const inputLines = input === undefined ? [] : wrap(printable(inputText(input), MAX_INPUT), inner);
+  const inputLines =
+    input === undefined ? [] : wrap(printable(inputText(input), MAX_INPUT_CHARACTERS), inner);
   return [...sentenceLines, ...failing, ...inputLines.map((line) => indent + line)];
 }
 

@@ -260,7 +260,7 @@ function brokenTests(broken: readonly string[]): string {
 }
 
 /** The end of a sentence where no input shows a difference from the base; empty otherwise. */
-export const unseenChange = ({ behaviour }: Evidence): string =>
+export const unseenChange = ({ alias, behaviour }: Evidence): string =>
   behaviour && behaviour.observed > 0 && behaviour.asBase === 1
-    ? `, and it behaves like the base commit on all ${behaviour.observed} inputs that were tried`
+    ? `, and ${alias} behaves like the base commit on all ${behaviour.observed} inputs that were tried`
     : '';

@@ -94,7 +94,7 @@ export function noSurvivorAdvice(view: RunView): string {
   const what = origin.kind === 'local' ? 'the task' : origin.work ? 'the request' : 'the issue';
   const describe = `describe ${what} more precisely (the expected behaviour, a test that shows it), then ${again}.`;
   const [best] = pickable(view);
-  if (best === undefined) return describe;
+  if (best === undefined || view.picks?.length) return describe;
   const pick =
     origin.kind === 'local' ? `run \`runoff pick ${view.id} ${best}\`` : `comment \`/auto-dev pick ${best}\``;
   return `decide whether the existing tests that ${best} breaks should change. If so, ${pick}; if not, ${describe}`;

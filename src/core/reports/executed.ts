@@ -35,7 +35,7 @@ export function newTestsOf({ evidence }: Pick<RunView, 'evidence'>, alias: Alias
   };
 }
 
-/** Tests of candidates that failed a gate do not count in the ranking, so reports hold them against nobody. */
+/** Tests of candidates that failed a gate do not count in the ranking, so reports do not count them against anyone. */
 export const countedPeerTests = (
   { evidence }: Pick<RunView, 'evidence'>,
   { peerTests }: Pick<Evidence, 'peerTests'>,

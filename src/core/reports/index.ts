@@ -25,6 +25,7 @@ export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';
 export { JudgedPairDocument } from './document-brief.ts';
 export { CandidateDocument, RunDocument } from './document-schema.ts';
+export { countedPeerTests } from './executed.ts';
 export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
 export { lookAtNotes, lookAtText } from './findings.ts';

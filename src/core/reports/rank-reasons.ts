@@ -46,13 +46,13 @@ export const reasons = (view: RunView, everyone = false): readonly RankReason[] 
     .filter(({ chosen }) => everyone || !chosen)
     .map((standing) => reasonOf(view, standing));
 
-/** The same for readers of all of them: what equal patches have in common is told of the first one only. */
+/** The same for readers of all of them: what equal patches have in common is shown for the first one only. */
 export const reasonsOnce = (view: RunView, everyone = false): readonly RankReason[] =>
-  reasons(view, everyone).map((reason, index, all) => withoutTold(reason, all.slice(0, index)));
+  reasons(view, everyone).map((reason, index, all) => withoutRepeated(view, reason, all.slice(0, index)));
 
-function withoutTold(reason: RankReason, earlier: readonly RankReason[]): RankReason {
+function withoutRepeated(view: RunView, reason: RankReason, earlier: readonly RankReason[]): RankReason {
   const { alias, because, failing, inputs, hunk } = reason;
-  const alike = earlier.filter((one) => detailsOf(one) === detailsOf(reason));
+  const alike = earlier.filter((one) => allResultsOf(view, one) === allResultsOf(view, reason));
   const same = alike.find((one) => one.because === because);
   if (same && because !== '')
     return { alias, because: `The same as ${same.alias}.`, failing: [], inputs: [] };
@@ -61,7 +61,21 @@ function withoutTold(reason: RankReason, earlier: readonly RankReason[]): RankRe
   return { alias, because: `${because} Its results are those of ${first.alias}.`, failing: [], inputs: [] };
 }
 
-const detailsOf = ({ failing, inputs, hunk }: RankReason): string => JSON.stringify([failing, inputs, hunk]);
+/** All that was found, also beyond what is shown: equal texts are equal results. */
+function allResultsOf(view: RunView, { alias, inputs, hunk }: RankReason): string {
+  const evidence = view.evidence.find((one) => one.alias === alias);
+  const { baseTests, independentTests, behaviour } = evidence ?? {};
+  return JSON.stringify([
+    baseTests?.regressions,
+    failingNames(independentTests ?? NO_INDEPENDENT_TESTS),
+    (evidence ? countedPeerTests(view, evidence) : []).map(({ author, failing, guards }) => [
+      ...[author, failing, guards?.failing],
+    ]),
+    behaviour?.differences,
+    inputs,
+    hunk,
+  ]);
+}
 
 /** The evidence against a candidate; for one that passed everything, its place. */
 export function reasonOf(
@@ -90,12 +104,12 @@ export function reasonOf(
       ? `The evidence ranks it first, but a person picked another candidate. ${because}`
       : because,
     failing: suites.filter((tests) => tests.names.length > 0),
-    inputs: [...differingInputs(view, evidence), ...confirmedObjections(view, alias)],
+    inputs: [...inputExamples(view, evidence), ...confirmedObjections(view, alias)],
     ...(gate?.hunk ? { hunk: gate.hunk } : {}),
   };
 }
 
-function differingInputs(view: RunView, evidence: Evidence | undefined): readonly InputExample[] {
+function inputExamples(view: RunView, evidence: Evidence | undefined): readonly InputExample[] {
   const others = view.evidence.filter(({ alias, behaviour }) => behaviour && alias !== evidence?.alias);
   const [only] = others;
   const whose = only && others.length === 1 ? only.alias : 'most others';

@@ -17,7 +17,7 @@ import {
   undecidedBefore,
   wantsJudges,
 } from '../../core/ranking/index.ts';
-import type { DecisionRecord } from '../../core/reports/index.ts';
+import { countedPeerTests, type DecisionRecord } from '../../core/reports/index.ts';
 import { Settings } from '../../core/settings/index.ts';
 import type { Artifacts, BaseCheckout } from '../../ports/index.ts';
 import { toolsAt, withTools } from '../base/index.ts';
@@ -214,7 +214,8 @@ function selectionAnswer(
   // Of the first one only other candidates would say what it lacks.
   const faultsOf = (one: Alias): string => {
     const found = evidence.find((other) => other.alias === one);
-    return found?.survivor && one !== best?.alias ? executedFaults(found) : '';
+    if (!found?.survivor || one === best?.alias) return '';
+    return executedFaults({ ...found, peerTests: countedPeerTests({ evidence }, found) });
   };
   return {
     id: request.id,

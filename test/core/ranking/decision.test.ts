@@ -33,7 +33,7 @@ describe('candidates that behave the same', () => {
   test('like the base on every input show nothing of what they change, and that is said', () => {
     const made = decision(doing('A', 1, 1), doing('C', 0, 1));
     expect(made.kind !== 'none' && made.caps?.map(({ because }) => because)).toContain(
-      'No test that somebody else wrote or confirms shows that the task is done, and it behaves like the base commit on all 40 inputs that were tried.',
+      'No test that somebody else wrote or confirms shows that the task is done, and A behaves like the base commit on all 40 inputs that were tried.',
     );
     const shown = decision(doing('A', 1, 0.9), doing('C', 0, 1));
     expect(JSON.stringify(shown)).not.toContain('inputs that were tried');

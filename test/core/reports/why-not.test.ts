@@ -25,7 +25,7 @@ test('a sentence does not end inside of code or a quotation', () => {
   expect(against('It replaces 5" by a. b. It removes a file.')).toMatch(/removes a file\.$/);
 });
 
-test('tests of a candidate that failed a gate are held against nobody', () => {
+test('tests of a candidate that failed a gate count against nobody', () => {
   const view = judged();
   const peerTests = [
     { author: 'B', passed: 3, total: 4, failing: ['of B'] },
