@@ -116,24 +116,30 @@ export function sessionOf(code: string, joined: (call: string, result: string) =
 const withComment = (call: string, result: string): string => `${call.replace(/;$/, '')} // => ${result}`;
 
 const RESULT =
-  /^(\s*)((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|→|⇒|returns?:?|gives?:?|results?(?: in)?:?|output:?|logs?:?|prints?:?|should (?:be|return|equal|give):?|expected:?)\s*(.+?)\s*$/;
+  /^((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|→|⇒|returns?:?|gives?:?|results?(?: in)?:?|output:?|logs?:?|prints?:?|should (?:be|return|equal|give):?|expected:?)\s*(.+?)\s*$/;
 
 /** The same with two results, of which the second is meant: "f(1) // was 1, expected 2". */
 const TWO_RESULTS =
-  /^(\s*)((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|(?:was|is|got|gave|gives?|returns?|returned|prints?|printed|logs?|logged|currently|now|actual|actually)\b).*?[\s,;(](?:expected|should (?:be|return|give|equal|print|output)):?\s+(.+?)\s*$/;
-/** Longer lines are read as they are: the patterns take time that grows with the square of the length. */
+  /^((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|(?:was|is|got|gave|gives?|returns?|returned|prints?|printed|logs?|logged|currently|now|actual|actually)\b).*?[\s,;(](?:expected|should (?:be|return|give|equal|print|output)):?\s+(.+?)\s*$/;
+/**
+ * Longer lines, and those with wider gaps, are read as they are: the patterns take time that grows with the square of the
+ * length, and once more with that of a gap.
+ */
 const MAX_LINE = 1_000;
+const WIDE_GAP = /\S\s{20}/;
 
 /** Turns a call with its result in a comment into an assertion. */
 function withResults(code: string): string {
   return code
     .split('\n')
     .map((line) => {
-      if (line.length > MAX_LINE) return line;
+      const text = line.trimStart();
+      if (line.length > MAX_LINE || !text.includes('//') || WIDE_GAP.test(text)) return line;
+      const indent = line.slice(0, line.length - text.length);
       // "returns 1 (should be 2)" is read like "returns 1, should be 2".
-      const plain = line.replace(/\(((?:expected|should) .*)\)\s*$/, '$1');
-      const found = TWO_RESULTS.exec(plain) ?? RESULT.exec(line) ?? [];
-      const [, indent = '', declaration, call = '', result = ''] = found;
+      const plain = text.replace(/\(((?:expected|should) .*)\)\s*$/, '$1');
+      const found = TWO_RESULTS.exec(plain) ?? RESULT.exec(text) ?? [];
+      const [, declaration, call = '', result = ''] = found;
       if (call === '' || asserting(call)) return line;
       const value = result.replace(/\s+(?:\(.*\)|but .*|instead .*|not .*)$/, '');
       const name = /^(?:const|let|var)\s+(\w+)/.exec(declaration ?? '')?.[1];
