@@ -132,14 +132,14 @@ interface Case {
   readonly candidates: number;
 }
 
-/** The App of a case; as many places as it has coders. */
+/** The App of a case; as many slots as it has coders. */
 function appOf({ files, candidates }: Case, runs: number): DemoAppOptions {
   const { scripts, coders, prices } = contestantsOf(candidates);
-  const places = `${candidates * runs}`;
+  const slots = `${candidates * runs}`;
   return {
     settings: settingsOf(coders),
     scripts,
-    variables: { MODEL_PRICES: prices, CODERS_PER_WORKER: places, CODERS_PER_REPOSITORY: places },
+    variables: { MODEL_PRICES: prices, CODERS_PER_WORKER: slots, CODERS_PER_REPOSITORY: slots },
     furnish: (folder) => addFiles(folder, files),
   };
 }
@@ -252,7 +252,7 @@ async function memory(): Promise<void> {
   const variables = { ...options.variables, EXAMINATIONS_PER_WORKER: `${EXAMINED}` };
   const { bytes, atOnce } = await examiningAppMemory(EXAMINED, { ...options, variables });
   console.log(
-    `App that examines ${EXAMINED} runs (${atOnce} at the same time; ${caseText(one)}), without sandboxes: ${goal(bytes, 400)}`,
+    `App that examines ${EXAMINED} ${EXAMINED === 1 ? 'run' : 'runs'} (${atOnce} at the same time; ${caseText(one)}), without sandboxes: ${goal(bytes, 400)}`,
   );
 }
 

@@ -1,4 +1,4 @@
-// Writes docs/images/github: what Runoff posts on GitHub, as GitHub shows it on a desktop and on a telephone. Plays the
+// Writes docs/images/github: what Runoff posts on GitHub, as GitHub shows it on a desktop and on a phone. Plays the
 // runs itself. Needs Chromium (apt-get install chromium). `npm run github-pictures` takes some minutes; names of scenes behind
 // it, such as `-- clear`, draw only these, and `-- earlier` the texts of the earlier layout, which are files.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { Page } from 'playwright-core';
 import { launchChromium } from '../test/browser/launch.ts';
 import { type PostedText, playScene, SCENES } from './github-texts.ts';
 
-/** Widths of a comment on GitHub, on a desktop and on a telephone. */
+/** Widths of a comment on GitHub, on a desktop and on a phone. */
 const WIDTHS = [860, 390] as const;
 const GAP = 24;
 /** Folder of the texts that Runoff posted in its earlier layout, for comparison. */

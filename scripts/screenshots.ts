@@ -9,6 +9,7 @@ import { LABEL } from '../src/runs/index.ts';
 import { launchChromium, signInAt } from '../test/browser/launch.ts';
 
 const FOLDER = join(import.meta.dirname, '..', 'docs', 'images');
+/** Ends below a whole line of the page. */
 const DESKTOP = { width: 1100, height: 876 };
 const PICTURES = [
   { name: 'run-page-light', viewport: DESKTOP, colorScheme: 'light' },

@@ -38,6 +38,6 @@ test('it measures the memory of an App that is idle, and of one that examines ru
   const printed = await overhead({ ONLY: 'memory', CANDIDATES: '1', IDLE_MS: '0', EXAMINED: '1' });
   expect(printed).toMatch(/^idle App with embedded database: \d+ MiB \(PSS\); goal: ≤ 170 MiB/m);
   expect(printed).toMatch(
-    /^App that examines 1 runs \(1 at the same time;.*: \d+ MiB \(PSS\); goal: ≤ 400 MiB/m,
+    /^App that examines 1 run \(1 at the same time;.*: \d+ MiB \(PSS\); goal: ≤ 400 MiB/m,
   );
 });

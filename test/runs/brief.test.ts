@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { Brief } from '../../src/core/model/index.ts';
 import { brief } from '../../src/runs/brief/index.ts';
@@ -239,6 +240,8 @@ describe('a debate of a brief', () => {
       },
     });
     await expect(brief(room.world, await contextOf(room.world, RUN))).rejects.toThrow('kill -9');
+    // The other critics were asked at the same time, and are answered and paid.
+    await setImmediate();
     const before = room.asked.length;
     dies = false;
     await brief(room.world, await contextOf(room.world, RUN));

@@ -176,7 +176,7 @@ describe('the decision when', () => {
   test('the best one breaks a base test names no automatic winner', async () => {
     const { decision } = await decided({ A: BREAKS, B: BROKEN });
     expect(decision).toMatchObject({ kind: 'none', decidedBy: 'regressions' });
-    expect(decision.because).toContain('adds two');
+    expect(decision.because).toBe('A, the only candidate that passed every gate, breaks 1 existing test.');
   });
 
   test('all made the same change reports agreement, not proof', async () => {

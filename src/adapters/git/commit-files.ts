@@ -22,7 +22,7 @@ export interface TreeEntry {
   readonly path: string;
 }
 
-/** Files of the commits that a mirror holds, by the key of the mirror. */
+/** Files of the commits that a mirror has, by the key of the mirror. */
 interface CommitFiles {
   entries(key: string, sha: Sha, path?: string): Promise<readonly TreeEntry[]>;
   /** Paths of all files, in git's order. Submodules are none. */

@@ -101,7 +101,7 @@ const fingerprints =
 
 /** Commits that are read at most, and characters of a message. Our defaults. */
 const MAX_MAINLINE_COMMITS = 20_000;
-const MAX_MESSAGE = 20_000;
+const MAX_MAINLINE_MESSAGE = 20_000;
 
 interface MainlineParts {
   readonly git: Git;
@@ -193,7 +193,7 @@ function commitsIn(text: string): readonly Commit[] {
       commit,
       parents: parents.split(' ').filter(isSha),
       at: 1000 * Number(seconds),
-      message: message.slice(0, MAX_MESSAGE),
+      message: message.slice(0, MAX_MAINLINE_MESSAGE),
     });
   }
   return found;

@@ -63,8 +63,8 @@ export function collisions(present: readonly string[], standing: readonly string
   const folders = new Map<string, string>();
   const changed = new Set(present);
   const faults: string[] = [];
-  const mayMeet = meets(present);
-  for (const path of [...standing.filter((one) => !changed.has(one) && mayMeet(one)), ...present]) {
+  const canCollide = collidesWithAny(present);
+  for (const path of [...standing.filter((one) => !changed.has(one) && canCollide(one)), ...present]) {
     const key = caseFolded(path);
     const other =
       owners.get(key) ??
@@ -83,8 +83,8 @@ export function collisions(present: readonly string[], standing: readonly string
   return faults;
 }
 
-/** Whether a path is equal to one of these, above it or below it; of a large repository, that is hardly any. */
-function meets(paths: readonly string[]): (path: string) => boolean {
+/** Whether a path equals one of these, or is above or below one; in a large repository, few do. */
+function collidesWithAny(paths: readonly string[]): (path: string) => boolean {
   const keys = new Set(paths.map(caseFolded));
   const above = new Set([...keys].flatMap(parentFolders));
   return (path) => {
