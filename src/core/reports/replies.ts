@@ -9,9 +9,10 @@ import {
 import { type CandidateState, isOver, type RunState, SETTINGS_FILE } from '../model/index.ts';
 import { activityLabel } from './activity.ts';
 import { pageLine } from './decision-sections.ts';
-import { counted, elapsed, escapedMoney, money, queueText, stageNumber, stageOf } from './format.ts';
+import { counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
 import { code, inertSentence, link, replyScope, report, table } from './markdown.ts';
 import { MARKDOWN, type Markup, personFirst as named } from './markup.ts';
+import { spentSentence } from './status.ts';
 import type { Report, RunView } from './view.ts';
 
 /** Maximum characters of a sentence that answers a command. */
@@ -92,7 +93,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
   const facts = [
     `**Run ${code(view.id)}: ${stateText(view)}**, ${elapsed(view.now - view.startedAt)}.`,
     coderProgress(view),
-    view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${escapedMoney(view.budget.run)}.` : '',
+    spentSentence(view),
     statusUrl === null ? '' : `See ${link('the status comment', statusUrl)} for details.`,
     pageLine(view),
   ];

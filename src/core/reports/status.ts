@@ -140,18 +140,22 @@ function state(candidate: CandidateView): string {
   return candidate.note.trim() === '' ? word : `${word}: ${inertSentence(candidate.note, 120)}`;
 }
 
+/** Empty without a budget. A call that is under way counts with its maximum cost, as the gateway reserves it. */
+export function spentSentence({ budget, candidates }: Pick<RunView, 'budget' | 'candidates'>): string {
+  const most = candidates.some((one) => one.state === 'coding') ? 'at most ' : '';
+  return budget.run > 0 ? `Spent ${most}${money(budget.spent)} of ${escapedMoney(budget.run)}.` : '';
+}
+
 function facts(view: RunView): string {
   const base = view.base ? `Base commit ${code(shortSha(view.base.sha))} (${code(view.base.ref)}).` : '';
   const checks = view.checks ? `Checks: ${checkCommands(view.checks)}.` : '';
-  const budget =
-    view.budget.run > 0 ? `Spent ${money(view.budget.spent)} of ${escapedMoney(view.budget.run)}.` : '';
   const forecast = forecastText(view);
   const plan = sequencePlan(view, escapedMoney) ?? '';
   const times =
     view.times && leftMs(view) !== null
       ? `The time left is estimated from ${counted(view.times.runs, 'earlier run')} here.`
       : '';
-  return [budget, forecast, times, plan, base, checks].filter((part) => part !== '').join(' ');
+  return [spentSentence(view), forecast, times, plan, base, checks].filter((part) => part !== '').join(' ');
 }
 
 /** For an active run: an estimate from the planner's size of the work and the models' prices. */

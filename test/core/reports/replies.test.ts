@@ -62,7 +62,7 @@ describe('an unknown command', () => {
 describe('the status reply', () => {
   test('covers an active run', () => {
     expect(textOf(statusReply(1, coding(), URL))).toMatchInlineSnapshot(
-      `"**Run \`r7k2m9q4xa\`: stage 3 of 6, running the coders**, 1m 12s. 2 of 4 coders finished. Spent $0.58 of <span>$</span>5.00. See [the status comment](https://github.test/acme/lists/issues/7#issuecomment-3) for details."`,
+      `"**Run \`r7k2m9q4xa\`: stage 3 of 6, running the coders**, 1m 12s. 2 of 4 coders finished. Spent at most $0.58 of <span>$</span>5.00. See [the status comment](https://github.test/acme/lists/issues/7#issuecomment-3) for details."`,
     );
   });
   test('covers a run that waits for a pick', () => {

@@ -16,7 +16,7 @@ describe('the status comment', () => {
       | **C** | failed (1m 42s): stopped after 5m of silence | $0.14 |
       | **D** | waiting | $0.00 |
 
-      Spent $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
+      Spent at most $0.58 of <span>$</span>5.00. Base commit \`3f2a9c81d04b\` (\`main\`). Checks: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings).
 
       To cancel, comment \`/auto-dev cancel\` or remove the label \`auto-dev:running\`. \`/auto-dev status\` updates the status comment, \`/auto-dev help\` lists all commands. Editing the issue now does not affect this run (\`r7k2m9q4xa\`).
 
