@@ -5,6 +5,7 @@ import { ReliabilityReporter } from './test/setup/reliability.ts';
 /** The files that take longest, in this order. Begun last, one of them would run on alone. */
 const LONG = [
   '/test/stories/',
+  '/test/bench/',
   '/test/adversarial/collect',
   '/test/adapters/sandbox/bubblewrap',
   '/test/adversarial/cheats-',
@@ -16,6 +17,8 @@ const LONG = [
   '/test/browser/',
   '/test/publishing/',
   '/test/chaos/',
+  '/test/adapters/engine/',
+  '/test/adapters/git/workspaces',
 ];
 
 class LongFilesFirst extends BaseSequencer {
