@@ -261,3 +261,9 @@ export const DEBATE_STOP_LABELS = {
   growth: 'stopped because the brief grew too long',
   failed: 'failed',
 } as const satisfies Record<Stop, string>;
+
+/** Empty without a budget. A call that is under way counts with its maximum cost, as the gateway reserves it. */
+export function spentSentence({ budget, candidates }: Pick<RunView, 'budget' | 'candidates'>): string {
+  const most = candidates.some((one) => one.state === 'coding') ? 'at most ' : '';
+  return budget.run > 0 ? `Spent ${most}${money(budget.spent)} of ${escapedMoney(budget.run)}.` : '';
+}

@@ -9,10 +9,9 @@ import {
 import { type CandidateState, isOver, type RunState, SETTINGS_FILE } from '../model/index.ts';
 import { activityLabel } from './activity.ts';
 import { pageLine } from './decision-sections.ts';
-import { counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
+import { counted, elapsed, queueText, spentSentence, stageNumber, stageOf } from './format.ts';
 import { code, inertSentence, link, replyScope, report, table } from './markdown.ts';
 import { MARKDOWN, type Markup, personFirst as named } from './markup.ts';
-import { spentSentence } from './status.ts';
 import type { Report, RunView } from './view.ts';
 
 /** Maximum characters of a sentence that answers a command. */

@@ -9,8 +9,8 @@ import {
   counted,
   elapsed,
   escapedMoney,
-  money,
   shortSha,
+  spentSentence,
   stageOf,
 } from './format.ts';
 import { BODY_ROOM, code, details, fill, inertSentence, report, tableRows } from './markdown.ts';
@@ -138,12 +138,6 @@ function state(candidate: CandidateView): string {
   const took = UNDER_WAY.has(candidate.state) || candidate.ms <= 0 ? '' : ` (${elapsed(candidate.ms)})`;
   const word = `${CANDIDATE_STATE_LABELS[candidate.state]}${took}`;
   return candidate.note.trim() === '' ? word : `${word}: ${inertSentence(candidate.note, 120)}`;
-}
-
-/** Empty without a budget. A call that is under way counts with its maximum cost, as the gateway reserves it. */
-export function spentSentence({ budget, candidates }: Pick<RunView, 'budget' | 'candidates'>): string {
-  const most = candidates.some((one) => one.state === 'coding') ? 'at most ' : '';
-  return budget.run > 0 ? `Spent ${most}${money(budget.spent)} of ${escapedMoney(budget.run)}.` : '';
 }
 
 function facts(view: RunView): string {
