@@ -53,8 +53,8 @@ const REMOTE_POLL_MS = 1_000;
 
 /**
  * Waits for the result of another flow. If that one runs in this process, its end is known here, so the database is asked
- * then, and every 5 s in case another process cancels it; else as often as the caller says. `endOf`: resolves when a flow has ended in this process; null if it is not
- * running here.
+ * then, and every 5 s in case another process cancels it; else as often as the caller says. `endOf`: resolves when a flow
+ * has ended in this process; null if it is not running here.
  */
 export function awaitLocalResult(
   ask: AwaitResult,

@@ -1,7 +1,6 @@
-import { Fault, type Sha } from '../../core/model/index.ts';
+import { Fault, openImmutableCache, type Sha } from '../../core/model/index.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
-import { openImmutableCache } from './immutable-cache.ts';
 import { checkedSha, type Layout } from './layout.ts';
 
 /** Files larger than this are not read into memory as text. */

@@ -103,12 +103,6 @@ const fingerprints =
 const MAX_MAINLINE_COMMITS = 20_000;
 const MAX_MAINLINE_MESSAGE = 20_000;
 
-interface MainlineParts {
-  readonly git: Git;
-  readonly layout: Layout;
-  readonly mirrors: Mirrors;
-}
-
 /**
  * Reads the history of a local repository, which may be a stranger's: with plumbing only, which starts no program that
  * its settings name, and compares commits in our own mirror, which has settings of ours alone.
@@ -117,7 +111,7 @@ function openMainline({
   git,
   layout,
   mirrors,
-}: MainlineParts): Pick<Workspaces, 'diff' | 'mainline' | 'origin'> {
+}: Omit<HistoryParts, 'prepared'>): Pick<Workspaces, 'diff' | 'mainline' | 'origin'> {
   const quiet = inUserRepository(git);
 
   async function isShallow(path: string): Promise<boolean> {

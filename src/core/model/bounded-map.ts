@@ -5,19 +5,47 @@ export interface BoundedMap<T> {
   delete(key: string): boolean;
 }
 
-export function openBoundedMap<T>(maxEntries: number): BoundedMap<T> {
-  const entries = new Map<string, T>();
+/**
+ * `most`: maximum of the weights of all values together; without weights, the number of entries. A value that is heavier by
+ * itself is not kept. The weight of a value must not change.
+ */
+export function openBoundedMap<T>(most: number, weightOf: (value: T) => number = () => 1): BoundedMap<T> {
+  const entries = new Map<string, { readonly value: T; readonly weight: number }>();
+  let total = 0;
+  const remove = (key: string): boolean => {
+    total -= entries.get(key)?.weight ?? 0;
+    return entries.delete(key);
+  };
   return {
-    get: (key) => entries.get(key),
-    delete: (key) => entries.delete(key),
+    get: (key) => entries.get(key)?.value,
+    delete: remove,
     set(key, value) {
-      entries.delete(key);
-      entries.set(key, value);
+      remove(key);
+      const weight = weightOf(value);
+      if (weight > most) return;
+      entries.set(key, { value, weight });
+      total += weight;
       for (const oldest of entries.keys()) {
-        if (entries.size <= maxEntries) break;
-        entries.delete(oldest);
+        if (total <= most) break;
+        remove(oldest);
       }
     },
+  };
+}
+
+/**
+ * Keeps what was read, for what never changes: a function that reads a key once, while it is kept. What has not been used
+ * for longest is dropped first. A failure is not kept. Limits as of `openBoundedMap`.
+ */
+export function openImmutableCache<T>(
+  most: number,
+  weightOf: (value: T) => number,
+): (key: string, read: () => Promise<T>) => Promise<T> {
+  const kept = openBoundedMap<{ readonly value: T }>(most, ({ value }) => weightOf(value));
+  return async (key, read) => {
+    const entry = kept.get(key) ?? { value: await read() };
+    kept.set(key, entry);
+    return entry.value;
   };
 }
 

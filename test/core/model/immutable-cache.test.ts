@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openImmutableCache } from '../../../src/adapters/git/immutable-cache.ts';
+import { openImmutableCache } from '../../../src/core/model/index.ts';
 
 function counted() {
   const read: string[] = [];
