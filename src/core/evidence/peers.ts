@@ -1,7 +1,7 @@
 import { type Alias, uniqueSorted } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
 import type { PeerTests, TestOutput, TestRun } from './evidence.ts';
-import { isExitCode, outcomeIn } from './test-runs.ts';
+import { EXIT_CODE, isExitCode, outcomeIn, succeeded } from './test-runs.ts';
 
 /**
  * The result of an author's test files on one tree. `unfit`: they could not be applied, or the tree does not build
@@ -30,9 +30,11 @@ const NO_TESTS: AuthorTests = { proven: [], guards: [] };
 /**
  * The tests that an author contributed, determined by execution: tests that pass on its own code and that the base
  * lacks, or has in a version that passes there while the author's version fails. Tests that are flaky on the base are
- * not used as evidence.
+ * not used as evidence. Without a report, all its tests together are one, `exit code`.
  */
-export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly string[] = []): AuthorTests {
+export function authorTests(runs: AuthorRuns, flaky: readonly string[] = []): AuthorTests {
+  const { own, onBase, before } = runs;
+  if (own.source === 'exit-code') return testsByExitCode(runs, flaky);
   if (own.source !== 'report') return NO_TESTS;
   const isFlaky = new Set(flaky);
   const there = onBase.kind === 'ran' ? onBase.run : null;
@@ -45,6 +47,16 @@ export function authorTests({ own, onBase, before }: AuthorRuns, flaky: readonly
     proven: passes.filter((id) => !onBoth(id) && (old(id) === undefined || old(id) === 'passed')),
     guards: passes.filter((id) => onBoth(id) && old(id) === undefined),
   };
+}
+
+/**
+ * The command succeeds with the author's test files on its code, and fails with them on the base, where it succeeds
+ * without them. What its tests ask beyond that is unknown, so they guard nothing.
+ */
+function testsByExitCode({ own, onBase, before }: AuthorRuns, flaky: readonly string[]): AuthorTests {
+  const known = before?.source === 'exit-code' && succeeded(before) && !flaky.includes(EXIT_CODE);
+  const fails = onBase.kind === 'unfit' || !succeeded(onBase.run);
+  return known && fails && succeeded(own) ? { proven: [EXIT_CODE], guards: [] } : NO_TESTS;
 }
 
 /** `p` passes, `f` fails, `n` not applicable: the test needs a name that only its author has. */
@@ -62,7 +74,7 @@ export function resultsOn(
   const unloaded = privately(run.missingNames ?? []);
   return ids.map((id) => {
     const outcome = outcomeIn(run, id);
-    if (outcome === 'passed') return 'p';
+    if (outcome === 'passed' || (id === EXIT_CODE && succeeded(run))) return 'p';
     // A file that failed to load reports no tests; its output shows the reason.
     if (outcome === undefined) return unloaded ? 'n' : 'f';
     const message = run.messages && Object.hasOwn(run.messages, id) ? (run.messages[id] ?? '') : '';

@@ -50,11 +50,36 @@ describe('the kind of a test, determined by execution', () => {
     });
   });
 
-  test('is unknown without a report, or if the test is flaky on the base', () => {
-    const own = run({}, { source: 'exit-code' });
-    expect(authorTests({ own, onBase: UNFIT, before })).toEqual({ proven: [], guards: [] });
+  test('is unknown if the test is flaky on the base', () => {
     const flaky = authorTests({ own: run({ x: 'passed' }), onBase: ran({}), before }, ['x']);
     expect(flaky.proven).toEqual([]);
+  });
+
+  describe('without a report', () => {
+    const good = run({}, { source: 'exit-code' });
+    const bad = run({}, { source: 'exit-code', exitCode: 1 });
+    const fails = { kind: 'ran', run: bad } as const;
+    const NOTHING = { proven: [], guards: [] };
+
+    test('is one requirement if the command fails only on the base with the new tests', () => {
+      const one = { proven: ['exit code'], guards: [] };
+      expect(authorTests({ own: good, onBase: fails, before: good })).toEqual(one);
+      const hangs = run({}, { source: 'exit-code', exitCode: null, stopped: 'wall' });
+      expect(authorTests({ own: good, onBase: { kind: 'ran', run: hangs }, before: good })).toEqual(one);
+    });
+
+    test('is nothing if the command passes there, too, fails without them, or is flaky', () => {
+      const passes = { kind: 'ran', run: good } as const;
+      expect(authorTests({ own: good, onBase: passes, before: good })).toEqual(NOTHING);
+      expect(authorTests({ own: good, onBase: fails, before: bad })).toEqual(NOTHING);
+      expect(authorTests({ own: good, onBase: fails, before: null })).toEqual(NOTHING);
+      expect(authorTests({ own: good, onBase: fails, before: good }, ['exit code'])).toEqual(NOTHING);
+    });
+
+    test('is nothing if the command fails on its own code, or the base has a report', () => {
+      expect(authorTests({ own: bad, onBase: fails, before: good })).toEqual(NOTHING);
+      expect(authorTests({ own: good, onBase: fails, before })).toEqual(NOTHING);
+    });
   });
 
   test('is determined also for names of object properties', () => {
@@ -88,6 +113,14 @@ describe("the result of a test on another candidate's code", () => {
     ]);
     expect(resultsOn(['a'], ran({}, { missingNames: ['left-pad'] }), mine)).toEqual(['f']);
     expect(resultsOn(['a'], ran({}), mine)).toEqual(['f']);
+  });
+
+  test('is that of the command if there is no report', () => {
+    const ended = (exitCode: number, names: readonly string[] = []) =>
+      ran({}, { source: 'exit-code', exitCode, missingNames: names });
+    expect(resultsOn(['exit code'], ended(0), mine)).toEqual(['p']);
+    expect(resultsOn(['exit code'], ended(1), mine)).toEqual(['f']);
+    expect(resultsOn(['exit code'], ended(1, ['parseRange']), mine)).toEqual(['n']);
   });
 
   test('is nothing if the test does not apply or compile', () => {
