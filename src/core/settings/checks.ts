@@ -16,8 +16,10 @@ import {
   inVenv,
   MAKE_VENV,
   PYTEST_TOO,
+  PYTHON_LOCKS,
   preparedEnvironments,
   startsProgram,
+  startsPythonTool,
   testSamples,
   VENV,
   withPythonTools,
@@ -105,6 +107,7 @@ export function detectChecks(repository: {
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
     ...[ci, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     ...containers,
+    { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
   ];
   const detected = recipeOf(own, snapshot);
   return {
@@ -172,6 +175,17 @@ function withPytest(setup: FoundCommand | null, test: FoundCommand): FoundComman
 
 const startsInstallOf = (command: string, runner: string): boolean =>
   RegExp(`\\bpip install [^&|;]*\\b${runner}\\b`).test(command);
+
+/**
+ * With pip, where the program that wrote the lock file (uv, poetry and others) cannot be installed, or fails: newer
+ * versions of the same packages. Null without such a file.
+ */
+function setupWithoutLock({ files, read }: RepositorySnapshot): FoundCommand | null {
+  const left = new Set([...files].filter((path) => !PYTHON_LOCKS.has(path)));
+  if (left.size === files.size) return null;
+  const found = ecosystemsOf({ files: left, read }).find(({ setup }) => setup?.startsWith(MAKE_VENV));
+  return found?.setup === undefined ? null : { file: found.file, command: found.setup };
+}
 
 const testOf = (found: Ecosystem | undefined): FoundCommand | null =>
   found?.test === undefined ? null : { command: found.test, file: found.file };

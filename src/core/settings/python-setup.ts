@@ -60,6 +60,14 @@ export function pythonSetup(repository: PythonFiles, more: readonly string[]): s
 
 const quoted = (requirement: string): string => `'${requirement.replaceAll("'", '"')}'`;
 
+/** Lock files of programs that pip does not read. */
+export const PYTHON_LOCKS: ReadonlySet<string> = new Set([
+  'uv.lock',
+  'poetry.lock',
+  'pdm.lock',
+  'Pipfile.lock',
+]);
+
 /** Commands for lock files, by the program that wrote them. All of them create the environment in `.venv`. */
 function lockedSetup(files: ReadonlySet<string>, project: PythonProject): string | null {
   if (files.has('uv.lock')) return uvSetup(project);
@@ -176,6 +184,9 @@ export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[nu
     return words[0] === program || (/python[\d.]*$/.test(words[0] ?? '') && words[2] === program);
   });
 }
+
+/** Whether a set-up command starts a program that reads a lock file of its own. */
+export const startsPythonTool = (setup: string): boolean => TOOLS.some((tool) => startsProgram(setup, tool));
 
 /** A test command that needs environments, and how set-up creates them. */
 interface PreparedTests {

@@ -133,6 +133,40 @@ describe('a locked project is set up by the program that wrote the lock file', (
   });
 });
 
+describe('where the program that wrote the lock file fails', () => {
+  const othersOf = (files: Record<string, string>) =>
+    detectChecks({ files: Object.keys(files), read: files }).others;
+  const toml =
+    '[project]\nname = "x"\n[project.optional-dependencies]\ntest = ["pytest"]\n[dependency-groups]\ndev = ["hypothesis"]\n';
+  const workflow =
+    'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: uv sync --group dev\n      - run: uv run pytest\n';
+
+  test.each(['uv.lock', 'poetry.lock', 'pdm.lock', 'Pipfile.lock'])(
+    'pip installs what pyproject.toml asks for (%s)',
+    (lock) => {
+      const [last] = othersOf({ ...TESTED, 'pyproject.toml': toml, [lock]: '' }).slice(-1);
+      expect(last?.commands.setup).toBe(
+        "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install -e '.[test]' 'hypothesis' pytest || .venv/bin/python -m pytest --version; }",
+      );
+      expect(last?.commands.test).toBe('.venv/bin/python -m pytest');
+    },
+  );
+
+  test('pip is tried after the commands of the workflow, and its tests run without that program', () => {
+    const files = { ...TESTED, 'pyproject.toml': toml, 'uv.lock': '', '.github/workflows/ci.yml': workflow };
+    const others = othersOf(files);
+    expect(others[0]?.commands.setup).toContain('uv sync --group dev');
+    expect(others.at(-1)?.commands).toMatchObject({
+      setup: expect.stringMatching(/^python3 -m venv --system-site-packages \.venv && /),
+      test: '.venv/bin/python -m pytest',
+    });
+  });
+
+  test('there is no other way without a lock file', () => {
+    expect(othersOf({ ...TESTED, 'pyproject.toml': toml })).toEqual([]);
+  });
+});
+
 describe('programs of Python', () => {
   test('are recognised wherever a command starts them', () => {
     expect(startsProgram('poetry install && pytest', 'poetry')).toBe(true);
