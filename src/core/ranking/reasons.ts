@@ -105,8 +105,12 @@ type Preference = 'agreement' | 'judges' | 'vote' | 'score' | 'metrics' | 'weigh
 /** Preferences that are not based on execution. */
 function preferenceClause(by: Preference, ahead: Compared, behind: Compared, name: string): string {
   switch (by) {
-    case 'agreement':
-      return `is more similar to what the others wrote than ${name} (${percent(ahead.signals.agreement)} against ${percent(behind.signals.agreement)})`;
+    case 'agreement': {
+      const [own, other] = [ahead, behind].map(({ signals }) => percent(signals.agreement));
+      return own === other
+        ? `is slightly more similar to what the others wrote than ${name} (both ${own})`
+        : `is more similar to what the others wrote than ${name} (${own} against ${other})`;
+    }
     case 'judges':
       return `was preferred to ${name} by blind judges`;
     case 'vote':

@@ -145,6 +145,10 @@ describe('a winner is clear', () => {
     const alike = decision(candidate('A', { agreement: 1 }), candidate('B', { agreement: 0 }));
     expect(alike).not.toMatchObject({ confidence: 'clear' });
     expect(alike.decidedBy).toBe('agreement');
+    expect(alike.because).toContain('(100% against 0%)');
+    const close = decision(candidate('A', { agreement: 0.842 }), candidate('B', { agreement: 0.838 }));
+    expect(close.because).toContain('A breaks no existing test');
+    expect(close.because).toContain('is slightly more similar to what the others wrote than B (both 84%)');
     expect(decision(exitCodeOnly(passing('A')), exitCodeOnly(failing('B')))).toMatchObject({
       confidence: 'likely',
     });
