@@ -131,3 +131,31 @@ test('tests that only our options break are named and set aside', async () => {
   const failing = await shared.fixture({ files: { ...REPOSITORY, 'test/sum.test.js': honest } });
   expect(await failing.base()).not.toHaveProperty('notes');
 });
+
+test('a candidate whose new code the tests of the base do not reach breaks nothing by a threshold of coverage', async () => {
+  const covered = `${NODE_TEST} --experimental-test-coverage --test-coverage-lines=100 --test-coverage-exclude=test/**`;
+  const files = { ...REPOSITORY, ...production('list.reduce((a, b) => a + b, 0)') };
+  const fixture = await shared.fixture({ files, test: covered });
+  const onBase = await fixture.base();
+  expect(onBase).toMatchObject({ source: 'report', exitCode: 0 });
+  const checks = (body: string) => ({
+    'src/sum.js': `exports.sum = (list) => {
+  if (!Array.isArray(list)) {
+    throw new TypeError('no list');
+  }
+  return ${body};
+};
+`,
+  });
+  const { A, B, C } = await fixture.examine(onBase, {
+    A: checks('list.reduce((a, b) => a + b, 0)'),
+    B: checks('list.length'),
+    C: production(
+      'list.reduce((a, b) => a + b, 0)',
+      '\nprocess.on("exit", () => { process.exitCode = 7; });',
+    ),
+  });
+  expect(A?.baseTests).toMatchObject({ regressions: [], exitCode: 1 });
+  expect(B?.baseTests?.regressions).toEqual(['test/sum.test.js > adds two']);
+  expect(C?.baseTests?.regressions).toEqual(['exit code']);
+});

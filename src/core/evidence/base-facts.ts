@@ -177,6 +177,24 @@ const EXECUTED: ReadonlySet<string> = new Set(['builds', 'tests-run']);
 /** Maximum files that the sentence names. */
 const MAX_NAMED_FILES = 3;
 
+/**
+ * Messages about a threshold of coverage, after which the command fails: nyc, c8 and vitest; jest; pytest-cov; coverage.py;
+ * Node; SimpleCov; JaCoCo. Escape sequences may stand before them.
+ */
+const BELOW_COVERAGE: readonly RegExp[] = [
+  /Coverage for \w{1,20} \([\d.]{1,20}%\) does not meet\b/,
+  /Jest: .{0,300}(?:coverage threshold for \w{1,20} \([\d.]{1,20}%\) not met|Uncovered count for \w{1,20} \(\d{1,9}\) exceeds)\b/,
+  /Required test coverage of [\d.]{1,20}% not reached\b/,
+  /Coverage failure: total of [\d.]{1,20} is less than fail-under=/,
+  /[\d.]{1,20}% \w{1,20} coverage does not meet threshold of [\d.]{1,20}%/,
+  /coverage \([\d.]{1,20}%\) is below the expected minimum coverage\b/,
+  /Coverage checks have not been met\b/,
+];
+
+/** Whether the output of a test command says that coverage is below a threshold. */
+export const saysBelowCoverage = (output: string): boolean =>
+  BELOW_COVERAGE.some((message) => message.test(output));
+
 interface Examined {
   readonly gates: readonly GateReport[];
   readonly baseTests?: BaseTests;

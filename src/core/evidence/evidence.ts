@@ -76,6 +76,11 @@ export interface TestRun {
   readonly messages?: Readonly<Record<string, string>>;
   /** Names that are undefined according to the output; bounded. Absent for none. */
   readonly missingNames?: readonly string[];
+  /**
+   * The command failed, no test did, and its output says that coverage is below the repository's threshold. Absent
+   * otherwise.
+   */
+  readonly belowCoverage?: true;
   /** Of a run with locked assertion libraries: what was recorded about them. Absent for nothing. */
   readonly assertions?: AssertionRecords;
   /** How many runs of this suite were combined; absent: one. */

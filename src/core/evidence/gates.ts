@@ -239,7 +239,8 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
   if (count === 0 && Object.keys(testsAlone(base).tests).length > 0) {
     return gateFailed('tests-run', `The test report is empty (exit code ${run.exitCode}).`, run.tail);
   }
-  return gatePassed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}).`);
+  const why = run.belowCoverage ? ', because coverage is below the threshold of the repository' : '';
+  return gatePassed('tests-run', `${counted(count, 'test')} reported (exit code ${run.exitCode}${why}).`);
 }
 
 /**

@@ -19,6 +19,7 @@ export {
   type Need,
   type SetUpObstacle,
   type Silence,
+  saysBelowCoverage,
   silenceOf,
   withPackagesNote,
 } from './base-facts.ts';
@@ -114,6 +115,7 @@ export {
 export { type KindOfTask, type TaskKind, taskKindOf } from './task-kind.ts';
 export {
   BASE_RUNS,
+  belowCoverageOf,
   compareBase,
   contestedTests,
   EXIT_CODE,

@@ -1,5 +1,5 @@
 import type { PackageRun, TestRun } from './evidence.ts';
-import { packageOfTest } from './test-runs.ts';
+import { belowCoverageOf, packageOfTest } from './test-runs.ts';
 
 /** Folders of the packages whose tests were run. */
 export const packagesIn = (run: TestRun): readonly string[] =>
@@ -61,8 +61,10 @@ export function joinPackages(run: TestRun, more: TestRun): TestRun {
   const packages = packagesOfAll(run, more);
   const messages = { ...run.messages, ...more.messages };
   const steps = [...(run.steps ?? []), ...(more.steps ?? [])];
+  const { belowCoverage: _ofSome, ...rest } = run;
   return {
-    ...run,
+    ...rest,
+    ...belowCoverageOf([run, more]),
     tests: { ...run.tests, ...more.tests },
     ...joined(packages),
     packages,

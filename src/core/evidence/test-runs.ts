@@ -28,6 +28,12 @@ export const isTestOf = (id: string, path: string): boolean => {
 export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =>
   run.exitCode === 0 && run.stopped === null;
 
+/** For several runs as one: whether each of them that failed did so for its coverage alone. */
+export function belowCoverageOf(runs: readonly TestRun[]): Pick<TestRun, 'belowCoverage'> {
+  const failed = runs.filter((run) => !succeeded(run));
+  return failed.length > 0 && failed.every((run) => run.belowCoverage) ? { belowCoverage: true } : {};
+}
+
 /**
  * Compares the base suite on a candidate's production code with the same suite on the base. A test that passes on the
  * base and is failed, skipped or missing here is a regression; so is a command that fails only here although no such
@@ -72,7 +78,9 @@ function countsByReport(base: TestRun, run: TestRun): Counts {
   const failed = new Set([...failing, ...broken]).size;
   // A flaky test may make a command fail without any fault of the candidate.
   const excused = run.flaky !== undefined || [...quarantined].some((id) => here(id) === 'failed');
-  const silent = broken.length === 0 && !excused && succeeded(base) && !succeeded(run);
+  // So does a threshold of coverage: the base's tests cannot cover what a candidate adds.
+  const fails = !succeeded(run) && run.belowCoverage === undefined;
+  const silent = broken.length === 0 && !excused && succeeded(base) && fails;
   return {
     passed: passes.length,
     failed,

@@ -10,8 +10,13 @@ export interface StepRun {
   readonly needs: readonly TestStep[];
 }
 
+/** Programs that only report how much of the code the tests before them reached, or check it against a threshold. */
+const COVERAGE_REPORT =
+  /^(?:npx (?:--no-install )?)?(?:(?:c8|nyc) (?:report|check-coverage)|(?:python[\d.]* -m )?coverage (?:report|combine|html|xml))\b/;
+
 /**
- * In the order of the command. The prerequisites of tests are put in front of them, and a linter in between runs
+ * In the order of the command. Reports of coverage are left out: candidates' code is run with the base's tests, which
+ * cannot cover what is new. The prerequisites of tests are put in front of them, and a linter in between runs
  * after them. After the last tests, every step counts separately, and so does a runner without a report, such as
  * karma, which needs a browser: other tests do not depend on it.
  */
@@ -19,6 +24,7 @@ export function arrangeSteps(steps: readonly TestStep[]): readonly StepRun[] {
   // Packages run separately: they share no prerequisites.
   const groups: TestStep[][] = [];
   for (const step of steps) {
+    if (COVERAGE_REPORT.test(step.command)) continue;
     const last = groups.at(-1);
     if (last && last[0]?.package === step.package) last.push(step);
     else groups.push([step]);

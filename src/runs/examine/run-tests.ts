@@ -1,8 +1,10 @@
 import {
+  belowCoverageOf,
   exitCodeOf,
   mergeAssertionRecords,
   missingNamesIn,
   type PackageRun,
+  saysBelowCoverage,
   succeeded,
   type TestRun,
 } from '../../core/evidence/index.ts';
@@ -151,16 +153,20 @@ function testRunOf(
   const read = report && text !== null ? readTestReport(report.format, text) : null;
   const output = `${result.stdout}\n${result.stderr}`;
   const missingNames = result.exitCode === 0 ? [] : missingNamesIn(output);
+  const tests = read?.kind === 'ok' ? prefixed(read.tests, prefix) : {};
+  const passes = read?.kind === 'ok' && !Object.values(tests).includes('failed');
+  const isBelow = passes && result.exitCode !== 0 && result.stopped === null && saysBelowCoverage(output);
   return {
     source: read?.kind === 'ok' ? 'report' : 'exit-code',
     exitCode: result.exitCode,
     stopped: result.stopped,
     ms: result.ms,
-    tests: read?.kind === 'ok' ? prefixed(read.tests, prefix) : {},
+    tests,
     tail: tailOf(output, 40),
     ...(read?.kind === 'ok' ? { messages: prefixed(read.messages, prefix) } : {}),
     ...(result.exitCode === 0 ? {} : { errors: failureLines(output) }),
     ...(missingNames.length > 0 ? { missingNames } : {}),
+    ...(isBelow ? { belowCoverage: true } : {}),
   };
 }
 
@@ -198,6 +204,7 @@ function mergeTestRuns(runs: readonly TestRun[]): TestRun {
       ...(errors ? { errors } : {}),
       ...(assertions.length > 0 ? { assertions: mergeAssertionRecords(assertions) } : {}),
       ...(missingNames.length > 0 ? { missingNames } : {}),
+      ...belowCoverageOf([a, b]),
     };
   }, first);
 }

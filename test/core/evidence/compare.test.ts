@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareBase, EXIT_CODE, type TestOutcome, type TestRun } from '../../../src/core/evidence/index.ts';
+import {
+  belowCoverageOf,
+  compareBase,
+  EXIT_CODE,
+  saysBelowCoverage,
+  type TestOutcome,
+  type TestRun,
+  testsRunGate,
+} from '../../../src/core/evidence/index.ts';
 
 const run = (tests: Record<string, TestOutcome>, fields: Partial<TestRun> = {}): TestRun => ({
   source: 'report',
@@ -46,6 +54,47 @@ describe('base tests', () => {
       compareBase(run({ a: 'passed' }, { exitCode: 1 }), run({ a: 'passed' }, { exitCode: 1 })).regressions,
     ).toEqual([]);
   });
+
+  test('a command that fails for coverage alone is none: the tests of the base cannot cover what is new', () => {
+    const below = run({ a: 'passed' }, { exitCode: 1, belowCoverage: true });
+    expect(compareBase(run({ a: 'passed' }), below)).toMatchObject({ regressions: [], exitCode: 1 });
+    const broken = run({}, { exitCode: 1, belowCoverage: true });
+    expect(compareBase(run({ a: 'passed' }), broken).regressions).toEqual(['a']);
+    expect(testsRunGate(run({ a: 'passed' }), below)).toMatchObject({
+      passed: true,
+      because: '1 test reported (exit code 1, because coverage is below the threshold of the repository).',
+    });
+  });
+
+  test('of several commands, each that fails must do so for coverage alone', () => {
+    const good = run({ a: 'passed' });
+    const below = run({ b: 'passed' }, { exitCode: 1, belowCoverage: true });
+    const crashed = run({ c: 'passed' }, { exitCode: 1 });
+    expect(belowCoverageOf([good, below])).toEqual({ belowCoverage: true });
+    expect(belowCoverageOf([below, crashed])).toEqual({});
+    expect(belowCoverageOf([good, good])).toEqual({});
+  });
+
+  test.each([
+    'ERROR: Coverage for lines (98.5%) does not meet global threshold (100%)',
+    'ERROR: Coverage for branches (50%) does not meet threshold (90%) for src/a.ts',
+    'Jest: "global" coverage threshold for statements (100%) not met: 98.21%',
+    'Jest: Uncovered count for lines (5) exceeds "global" threshold (0)',
+    'FAIL Required test coverage of 100% not reached. Total coverage: 99.27%',
+    'Coverage failure: total of 99 is less than fail-under=100',
+    '# Error: 83.33% line coverage does not meet threshold of 100%.',
+    'Line coverage (98.00%) is below the expected minimum coverage (100.00%).',
+    'Execution default of goal jacoco: Coverage checks have not been met.',
+  ])('is told by %s', (message) => {
+    expect(saysBelowCoverage(`ok 1\n\u001b[31m${message}\u001b[0m\n`)).toBe(true);
+  });
+
+  test.each(['All files | 98 | 100 |', 'coverage threshold', 'Coverage for lines', ''])(
+    'is not told by “%s”',
+    (line) => {
+      expect(saysBelowCoverage(line)).toBe(false);
+    },
+  );
 
   test('a failing command is a regression also if a new test fails', () => {
     const own = run({ a: 'passed', 'b.test.js did not load': 'failed' });

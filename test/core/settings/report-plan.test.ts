@@ -89,8 +89,6 @@ describe('the report', () => {
   test.each([
     ['tape test/*.js', undefined, 'tape test/*.js'],
     ['npm test', "nyc tape 'test/**/*.js'", 'npm test'],
-    ['npx tap', undefined, 'npx tap --reporter=tap'],
-    ['npx tap --reporter=tap test', undefined, 'npx tap --reporter=tap test'],
     ['npx ava', undefined, 'npx ava --tap'],
     ['npm test', 'ava', 'npm test -- --tap'],
     ["node 'test/a.js'", undefined, "node 'test/a.js'"],
@@ -100,6 +98,14 @@ describe('the report', () => {
       env: command.startsWith('node ') ? BY_NODE : {},
       report: command.startsWith('node ') ? ANY : TAP,
     });
+  });
+
+  test.each([
+    ['npx tap', 'npx tap --reporter=tap'],
+    ['npx tap --reporter=tap test', 'npx tap --reporter=tap test'],
+  ])('of %s is TAP, without a threshold of coverage', (command, expected) => {
+    const env = { TAP_DISABLE_COVERAGE: '1' };
+    expect(told(plan(command))).toEqual({ command: expected, env, report: TAP });
   });
 
   test.each([

@@ -392,3 +392,11 @@ describe('the plan of a command with several steps', () => {
     expect(reportPlan('xo && ava')).not.toHaveProperty('hint');
   });
 });
+
+test('reports of coverage after the tests are left out: the tests of the base cannot cover what is new', () => {
+  const files = scripts({
+    test: 'eslint . && nyc --silent mocha && nyc report --reporter=lcov && nyc check-coverage --lines 100',
+  });
+  const plan = reportPlan('npm test', files);
+  expect(plan.commands.map(({ check }) => check ?? 'tests')).toEqual(['lint: eslint .', 'tests']);
+});
