@@ -26,6 +26,9 @@ export const nodeOptions = (file: string, { hasReporter = false } = {}): Record<
   ].join(' '),
 });
 
+/** The program bnt of the package better-node-test: it starts `node --test --test-reporter spec`. */
+export const isBetterNodeTest = (program: string): boolean => /(?:^|\/)bnt$/.test(program);
+
 const REPORTER = /^--test-reporter(?:-destination)?$/;
 /** A command without the reporters that it names: each would need a destination beside others. */
 export const withoutReporters = (words: readonly string[]): readonly string[] =>

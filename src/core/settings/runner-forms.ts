@@ -1,5 +1,5 @@
 import { optionsOf, type Recognised, type RunnerName } from './command-kinds.ts';
-import { nodeOptions, tapOfNode, withoutReporters } from './node-reporters.ts';
+import { isBetterNodeTest, nodeOptions, tapOfNode, withoutReporters } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 
 export type ReportFormat =
@@ -61,7 +61,7 @@ export interface FocusForm {
 
 /** Null if the runner cannot write a report this way. */
 export function runnerForm(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
-  const { runner, words } = found;
+  const { runner, words, at } = found;
   const own = REPORTS[runner](folder);
   const plain = { env: {}, append: '', report: own };
   switch (runner) {
@@ -73,7 +73,10 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
             env: nodeOptions(`${folder}/report.xml`),
             rewritten: withoutReporters(words).join(' '),
           }
-        : { ...plain, env: nodeOptions(`${folder}/report.xml`, { hasReporter: isBetterNodeTest(found) }) };
+        : {
+            ...plain,
+            env: nodeOptions(`${folder}/report.xml`, { hasReporter: isBetterNodeTest(words[at] ?? '') }),
+          };
     case 'pytest':
       return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
     case 'rspec':
@@ -101,21 +104,14 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'go':
     case 'cargo':
       return { ...plain, rewritten: withOptions(found) };
-    case 'tap': {
-      // Since version 18, tap fails unless all code is covered, which the base's tests cannot do for a candidate.
-      const env = { TAP_DISABLE_COVERAGE: '1' };
-      return { ...plain, env, append: words.includes(ADDED.tap) ? '' : ADDED.tap };
-    }
     case 'ava':
+    case 'tap':
     case 'unittest':
-      return { ...plain, append: words.includes(ADDED[runner]) ? '' : ADDED[runner] };
+      return { ...plain, ...ALWAYS[runner], append: words.includes(ADDED[runner]) ? '' : ADDED[runner] };
     default:
       return line.last === null ? null : { ...plain, append: appended(runner, words, folder) };
   }
 }
-
-/** The program bnt of the package better-node-test: it starts `node --test --test-reporter spec`. */
-const isBetterNodeTest = ({ words, at }: Recognised): boolean => /(?:^|\/)bnt$/.test(words[at] ?? '');
 
 const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = {
   vitest: xml,
@@ -173,6 +169,8 @@ export const mavenReport = (modules?: readonly string[]): ReportSource => ({
 export const UNKNOWN_OUTPUT: ReportSource = { source: 'stdout', format: 'any-text' };
 
 const ADDED = { ava: '--tap', tap: '--reporter=tap', unittest: '-v' } as const;
+/** Since version 18, tap fails unless all code is covered, which the base's tests cannot do for a candidate (0212). */
+const ALWAYS = { ava: {}, tap: { env: { TAP_DISABLE_COVERAGE: '1' } }, unittest: {} } as const;
 
 type AppendedTo = 'vitest' | 'jest' | 'mocha' | 'deno' | 'bun' | 'borp' | 'phpunit' | 'ctest';
 
