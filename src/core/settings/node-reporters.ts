@@ -27,7 +27,8 @@ export const nodeOptions = (file: string, { hasReporter = false } = {}): Record<
 });
 
 /** The program bnt of the package better-node-test: it starts `node --test --test-reporter spec`. */
-export const isBetterNodeTest = (program: string): boolean => /(?:^|\/)bnt$/.test(program);
+export const isBetterNodeTest = (words: readonly string[]): boolean =>
+  words.some((word) => /(?:^|\/)bnt$/.test(word));
 
 const REPORTER = /^--test-reporter(?:-destination)?$/;
 /** A command without the reporters that it names: each would need a destination beside others. */

@@ -61,7 +61,7 @@ export interface FocusForm {
 
 /** Null if the runner cannot write a report this way. */
 export function runnerForm(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
-  const { runner, words, at } = found;
+  const { runner, words } = found;
   const own = REPORTS[runner](folder);
   const plain = { env: {}, append: '', report: own };
   switch (runner) {
@@ -73,10 +73,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
             env: nodeOptions(`${folder}/report.xml`),
             rewritten: withoutReporters(words).join(' '),
           }
-        : {
-            ...plain,
-            env: nodeOptions(`${folder}/report.xml`, { hasReporter: isBetterNodeTest(words[at] ?? '') }),
-          };
+        : { ...plain, env: nodeOptions(`${folder}/report.xml`, { hasReporter: isBetterNodeTest(words) }) };
     case 'pytest':
       return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
     case 'rspec':
