@@ -2,7 +2,7 @@ import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openArtifacts } from '../../src/adapters/artifacts/index.ts';
 import { openWorkspaces } from '../../src/adapters/git/index.ts';
-import { installAssertionLock } from '../../src/adapters/probes/index.ts';
+import { installAssertionLock, installProbes } from '../../src/adapters/probes/index.ts';
 import { installSyntaxCheck } from '../../src/adapters/syntax/index.ts';
 import { systemClock } from '../../src/adapters/system/index.ts';
 import type { Evidence, TestRun, TestTable } from '../../src/core/evidence/index.ts';
@@ -94,13 +94,17 @@ export interface SharedFixture {
 
 export async function openSharedFixture({
   locks = false,
+  probes = false,
 }: {
   /** Also installs what locks assertion libraries. */
   readonly locks?: boolean;
+  /** Also installs what derives and runs probes. */
+  readonly probes?: boolean;
 } = {}): Promise<SharedFixture> {
   const workbench = await openWorkbench();
   await installSyntaxCheck(workbench.options.toolchain);
   if (locks) await installAssertionLock(workbench.options.toolchain);
+  if (probes) await installProbes(workbench.options.toolchain);
   const repositories = openGitWorld();
   let fixtures = 0;
   return {

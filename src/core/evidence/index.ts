@@ -70,6 +70,7 @@ export {
 } from './mutants.ts';
 export {
   DerivedTests,
+  isSameRun,
   ProbeOutput,
   type ProbeRun,
   readProbeRun,

@@ -124,6 +124,20 @@ export function readProbeRun({ lines }: ProbeOutput, derived: Pick<DerivedTests,
   return { observations, cases };
 }
 
+/** Whether two runs of the same derived tests observed the same, and passed the same cases. */
+export function isSameRun(one: ProbeRun, other: ProbeRun): boolean {
+  const { observations, cases } = one;
+  return (
+    observations.size === other.observations.size &&
+    cases.size === other.cases.size &&
+    [...cases].every(([id, outcome]) => other.cases.get(id) === outcome) &&
+    [...observations].every(([id, { kind, text }]) => {
+      const theirs = other.observations.get(id);
+      return theirs?.kind === kind && theirs.text === text;
+    })
+  );
+}
+
 const titlesOf = ({ files }: Pick<DerivedTests, 'files'>): ReadonlyMap<string, string> =>
   new Map(
     files.flatMap(({ file, cases }) =>

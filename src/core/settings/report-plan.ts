@@ -32,6 +32,11 @@ export interface TestCommand {
   readonly report: ReportSource | null;
   /** Prefix of every test's id, for runners that do not report the file; may be empty. */
   readonly prefix: string;
+  /**
+   * The same with all files in one process, where `command` starts a process for each. Older versions of Node run
+   * nothing, since they do not know the option. Absent for other runners, and where a step before the tests is part of it.
+   */
+  readonly inOneProcess?: string;
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;
   /** Folder of the tested workspace package; absent otherwise. */
@@ -283,10 +288,17 @@ function focusOn(
   if (line.before === null) return null;
   const names = files.filter((file) => focused.takes.test(file));
   if (names.length === 0 || !names.every(isPlainPath)) return null;
-  const command = `${line.direct ? '' : pathOf('')}${line.before}${focused.command}`;
+  const path = line.direct ? '' : pathOf('');
+  const command = `${path}${line.before}${focused.command}`;
   const report = focused.report ?? plan.report;
   if (!focused.apart) {
-    return [{ ...plan, command, report, args: focused.argsOf ? focused.argsOf(names) : names }];
+    const together = line.before === '' && focused.inOneProcess;
+    return [
+      {
+        ...{ ...plan, command, report, args: focused.argsOf ? focused.argsOf(names) : names },
+        ...(together ? { inOneProcess: `${path}${together}` } : {}),
+      },
+    ];
   }
   if (names.length > MAX_SEPARATE_FOLDERS) return null;
   return names.map((file) => {

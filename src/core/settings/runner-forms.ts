@@ -54,6 +54,8 @@ export interface FocusForm {
   readonly takes: RegExp;
   /** One file at a time: in a shared process, a file that cannot be loaded fails the others. */
   readonly apart: boolean;
+  /** The same with all files in one process, where this one starts a process for each. */
+  readonly inOneProcess?: string;
   /** The arguments for the files. */
   readonly argsOf?: (files: readonly string[]) => readonly string[];
   readonly report?: ReportSource;
@@ -239,7 +241,13 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
     case 'script':
       return { ...form, apart: true, command: `${start} "$@"` };
     case 'node-test':
-      return { ...form, command: `${start} "$@"` };
+      return {
+        ...form,
+        command: `${start} "$@"`,
+        ...(/\btest-isolation\b/.test(start) || isBetterNodeTest(found)
+          ? {}
+          : { inOneProcess: `${start} --test-isolation=none "$@"` }),
+      };
     case 'pytest':
       return { takes: /\.py$/, apart: false, command: `${start} "$@"` };
     case 'go':

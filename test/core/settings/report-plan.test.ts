@@ -231,6 +231,18 @@ describe('a command for some test files', () => {
     expect(focus(command, [A, B])).toMatchObject([{ command: expected, args: [A, B], prefix: '' }]);
   });
 
+  test.each([
+    ['node --test', 'node --test --test-isolation=none "$@"'],
+    ['npm test', `${PATH}node --test --test-isolation=none "$@"`],
+    ['node --test --test-isolation=process', undefined],
+    ['node --test --experimental-test-isolation=none', undefined],
+    ['npm run build && node --test', undefined],
+    ['npx vitest run', undefined],
+  ])('of Node is known with all files in one process, if nothing says otherwise: %s', (command, expected) => {
+    const [focused] = focus(command, [A, B], { test: 'node --test' }) ?? [];
+    expect(focused?.inOneProcess).toBe(expected);
+  });
+
   test('has one file at a time for runners that share one process', () => {
     expect(focus('mocha -r x test/*.js', [A, B])).toMatchObject([
       { command: `mocha -r x ${MOCHA} "$@"`, args: [A], prefix: '' },

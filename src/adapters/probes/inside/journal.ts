@@ -19,6 +19,13 @@ export interface Skip {
 
 type Line = readonly unknown[];
 
+interface ReadSoFar {
+  /** Of the file, and of its lines that were read. */
+  readonly size: number;
+  readonly bytes: number;
+  readonly left: Map<string, Begun>;
+}
+
 const SKIPS = 'skip.jsonl';
 const TAIL_BYTES = 256 << 10;
 const LINE = /^\["([bem])","([^"]+)",("(?:[^"\\]|\\.)*"|\d+)(?:,("[^"]*"|\d+))?/;
@@ -32,8 +39,8 @@ export const JOURNAL = '@the-journal-of-probes@';
 /** The folder in which recorder.cjs writes one file for each process, and reads what to skip. */
 export class Journal {
   readonly folder: string;
-  /** What was unfinished in a file when it had this many bytes: it is read again only when it has grown. */
-  readonly #seen = new Map<string, { readonly size: number; readonly unfinished: readonly Begun[] }>();
+  /** What was read of each file so far: only what was added since is read again. */
+  readonly #read = new Map<string, ReadSoFar>();
 
   private constructor(folder: string) {
     this.folder = folder;
@@ -61,16 +68,20 @@ export class Journal {
 
   async #unfinishedIn(name: string): Promise<readonly Begun[]> {
     const path = join(this.folder, name);
-    const before = this.#seen.get(name);
-    if (before?.size === (await stat(path)).size) return before.unfinished;
+    const { size } = await stat(path);
+    const before = this.#read.get(name);
+    if (before?.size === size) return [...before.left.values()];
+    const isLonger = before !== undefined && before.size < size;
+    const { bytes, left } = isLonger ? before : { bytes: 0, left: new Map<string, Begun>() };
     const file = await open(path);
     try {
-      const { size } = await file.stat();
-      const from = Math.max(0, size - TAIL_BYTES);
+      const from = Math.max(bytes, size - TAIL_BYTES);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
-      const unfinished = unfinishedIn(name, buffer.toString('utf8', 0, bytesRead));
-      this.#seen.set(name, { size, unfinished });
-      return unfinished;
+      // The rest may be the start of a line.
+      const whole = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
+      readStates(left, name, buffer.toString('utf8', 0, whole));
+      this.#read.set(name, { size, bytes: from + whole, left });
+      return [...left.values()];
     } finally {
       await file.close();
     }
@@ -92,7 +103,7 @@ export class Journal {
     const begin = `["b",${JSON.stringify(key)},`;
     const lines = (await readFile(path, 'utf8')).split('\n').filter((line) => !line.startsWith(begin));
     await writeFile(path, lines.join('\n'));
-    this.#seen.delete(file);
+    this.#read.delete(file);
   }
 
   async #append(name: string, line: Line): Promise<void> {
@@ -124,8 +135,8 @@ function readLine(line: string): Line | null {
   }
 }
 
-function unfinishedIn(file: string, text: string): readonly Begun[] {
-  const left = new Map<string, Begun>();
+/** Adds what a text begins, and removes what it ends. */
+function readStates(left: Map<string, Begun>, file: string, text: string): void {
   for (const line of text.split('\n')) {
     const [, type, key = '', third = '', fourth = ''] = LINE.exec(line) ?? [];
     if (type === 'b') left.set(key, { key, file, mode: fourth.replaceAll('"', '') });
@@ -133,5 +144,4 @@ function unfinishedIn(file: string, text: string): readonly Begun[] {
     const begun = type === 'm' ? left.get(key) : undefined;
     if (begun) left.set(key, { ...begun, call: JSON.parse(third) as string });
   }
-  return [...left.values()];
 }
