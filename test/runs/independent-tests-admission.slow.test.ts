@@ -136,6 +136,27 @@ describe('independent tests are admitted by their results:', () => {
     expect(found.byAlias).not.toHaveProperty('C');
   });
 
+  test('tests that run together are built once for each tree, and no run sees what another one left', async () => {
+    const own = await shared.fixture({ build: 'true' });
+    const survivors = [await own.survivor('A', RIGHT), await own.survivor('B', HASTY)];
+    let builds = 0;
+    const { sandbox } = own.bench.world;
+    const counting: typeof sandbox = {
+      probe: () => sandbox.probe(),
+      exec(spec) {
+        if (spec.argv[2] === 'true') builds += 1;
+        return sandbox.exec(spec);
+      },
+    };
+    const bench: CheckRunner = { ...own.bench, world: { ...own.bench.world, sandbox: counting } };
+    const leaves = `import { writeFileSync } from 'node:fs';\nwriteFileSync('left.txt', '', { flag: 'wx' });\n`;
+    const tests = [SPACE, EMPTY].map((one) => ({ ...one, text: leaves.replace('left', one.id) + one.text }));
+    const found = await admission({ ...own, bench }, tests, survivors);
+    expect(statuses(found)).toEqual(['space: admitted', 'empty: admitted']);
+    // The base and two survivors.
+    expect(builds).toBe(3);
+  });
+
   test('tests are built, too, and one that does not build does not affect the others', async () => {
     const build =
       'mkdir -p out && for f in test/*.js; do node --check "$f" || exit 1; done; cp -r src test package.json out';

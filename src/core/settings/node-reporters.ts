@@ -46,3 +46,12 @@ export const tapOfNode = (words: readonly string[]): Record<string, string> =>
   words.some((word) => /^(?:.*\/)?(?:node|tsx|c8|nyc|npm|pnpm|yarn)$/.test(word))
     ? { NODE_OPTIONS: '--test-reporter=tap --test-reporter-destination=stdout' }
     : {};
+
+/**
+ * `node --test`, with all files in one process instead of one for each. Nothing if the command says itself how files are
+ * isolated, or is the program bnt, which may not pass the option on. Older versions of Node end at once with an error.
+ */
+export const inOneProcess = (words: readonly string[], start: string): { readonly inOneProcess?: string } =>
+  /\btest-isolation\b/.test(start) || isBetterNodeTest(words)
+    ? {}
+    : { inOneProcess: `${start} --test-isolation=none "$@"` };

@@ -32,10 +32,7 @@ export interface TestCommand {
   readonly report: ReportSource | null;
   /** Prefix of every test's id, for runners that do not report the file; may be empty. */
   readonly prefix: string;
-  /**
-   * The same with all files in one process, where `command` starts a process for each. Older versions of Node run
-   * nothing, since they do not know the option. Absent for other runners, and where a step before the tests is part of it.
-   */
+  /** The same with all files in one process instead of one for each; absent if that is unknown. */
   readonly inOneProcess?: string;
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;
@@ -91,11 +88,8 @@ export function reportPlan(
   const found = recognise(line.last ?? line.inner);
   const form = found && runnerForm(found, line, folder);
   if (steps && isComposite(steps, form !== null && reaches(line, form))) {
-    return stepsPlan(
-      testCommand,
-      steps.filter((step) => !apart(step)),
-      folder,
-    );
+    const chosen = steps.filter((step) => !apart(step));
+    return stepsPlan(testCommand, chosen, folder);
   }
   const hint = found ? {} : hintFor(line.last ?? line.inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
@@ -292,19 +286,14 @@ function focusOn(
   const command = `${path}${line.before}${focused.command}`;
   const report = focused.report ?? plan.report;
   if (!focused.apart) {
-    const together = line.before === '' && focused.inOneProcess;
-    return [
-      {
-        ...{ ...plan, command, report, args: focused.argsOf ? focused.argsOf(names) : names },
-        ...(together ? { inOneProcess: `${path}${together}` } : {}),
-      },
-    ];
+    const args = focused.argsOf?.(names) ?? names;
+    // Steps before the tests would run for each of several groups of files.
+    const together = line.before === '' ? focused.inOneProcess : undefined;
+    return [{ ...plan, command, report, args, ...(together && { inOneProcess: path + together }) }];
   }
   if (names.length > MAX_SEPARATE_FOLDERS) return null;
-  return names.map((file) => {
-    const prefix = report?.source === 'file' ? '' : file;
-    return { ...plan, command, report, args: [file], prefix };
-  });
+  const prefixOf = (file: string) => (report?.source === 'file' ? '' : file);
+  return names.map((file) => ({ ...plan, command, report, args: [file], prefix: prefixOf(file) }));
 }
 
 /** A path that no runner interprets as an option or a pattern. */

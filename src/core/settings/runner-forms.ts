@@ -1,5 +1,11 @@
 import { optionsOf, type Recognised, type RunnerName } from './command-kinds.ts';
-import { isBetterNodeTest, nodeOptions, tapOfNode, withoutReporters } from './node-reporters.ts';
+import {
+  inOneProcess,
+  isBetterNodeTest,
+  nodeOptions,
+  tapOfNode,
+  withoutReporters,
+} from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 
 export type ReportFormat =
@@ -70,11 +76,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'node-test':
       // With several reporters, Node needs a destination for each.
       return words.some((word) => word.startsWith('--test-reporter'))
-        ? {
-            ...plain,
-            env: nodeOptions(`${folder}/report.xml`),
-            rewritten: withoutReporters(words).join(' '),
-          }
+        ? { ...plain, env: nodeOptions(`${folder}/report.xml`), rewritten: withoutReporters(words).join(' ') }
         : { ...plain, env: nodeOptions(`${folder}/report.xml`, { hasReporter: isBetterNodeTest(words) }) };
     case 'pytest':
       return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
@@ -241,13 +243,7 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
     case 'script':
       return { ...form, apart: true, command: `${start} "$@"` };
     case 'node-test':
-      return {
-        ...form,
-        command: `${start} "$@"`,
-        ...(/\btest-isolation\b/.test(start) || isBetterNodeTest(found)
-          ? {}
-          : { inOneProcess: `${start} --test-isolation=none "$@"` }),
-      };
+      return { ...form, command: `${start} "$@"`, ...inOneProcess(words, start) };
     case 'pytest':
       return { takes: /\.py$/, apart: false, command: `${start} "$@"` };
     case 'go':
@@ -257,11 +253,7 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
         ? null
         : { takes: /_spec\.rb$/, apart: false, command: `${start} "$@"` };
     case 'phpunit':
-      return {
-        takes: /\.php$/,
-        apart: true,
-        command: `${start} ${appended(runner, words, folder)} "$@"`,
-      };
+      return { takes: /\.php$/, apart: true, command: `${start} ${appended(runner, words, folder)} "$@"` };
     case 'maven':
     case 'gradle':
       return jvmFocus(runner, words);

@@ -14,7 +14,8 @@ import {
   trialsFromSharedRun,
 } from '../../core/independent-tests/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
-import { type CheckRunner, inArea } from './areas.ts';
+import type { WorkArea } from '../../ports/index.ts';
+import { type CheckRunner, inArea, inRetriedArea } from './areas.ts';
 import { asOnBase, withoutSteps } from './base-plan.ts';
 import { areaId, build, withTopLayer, writeFiles } from './execute.ts';
 import { runFiles } from './run-tests.ts';
@@ -48,13 +49,17 @@ export async function admitTests(
 ): Promise<TestAdmission> {
   const trial = openTrialRecorder(runner, options);
   const { survivors, taskKind } = options;
-  // The base comes first, because most rejected tests already fail there.
-  await trial.run(1, tests, [null]);
-  await trial.run(1, stillAdmissible(tests, trial.known(), taskKind), survivors);
-  for (let attempt = 2; attempt <= TEST_REPEATS; attempt += 1) {
-    await trial.run(attempt, stillAdmissible(tests, trial.known(), taskKind), [null, ...survivors]);
+  try {
+    // The base comes first, because most rejected tests already fail there.
+    await trial.run(1, tests, [null]);
+    await trial.run(1, stillAdmissible(tests, trial.known(), taskKind), survivors);
+    for (let attempt = 2; attempt <= TEST_REPEATS; attempt += 1) {
+      await trial.run(attempt, stillAdmissible(tests, trial.known(), taskKind), [null, ...survivors]);
+    }
+    return admitVotes(tests, trial.known(), taskKind);
+  } finally {
+    await trial.close();
   }
-  return admitVotes(tests, trial.known(), taskKind);
 }
 
 /** A tree on which tests are run; null: the base. */
@@ -65,6 +70,8 @@ interface TrialRecorder {
   known(): Readonly<Record<string, Trials>>;
   /** Runs the tests once on each tree. */
   run(attempt: number, tests: readonly IndependentTest[], targets: readonly TrialTree[]): Promise<void>;
+  /** Removes what was built. */
+  close(): Promise<void>;
 }
 
 function openTrialRecorder(runner: CheckRunner, given: TestTrialOptions): TrialRecorder {
@@ -77,11 +84,16 @@ function openTrialRecorder(runner: CheckRunner, given: TestTrialOptions): TrialR
   };
   const fair = withoutSteps(asOnBase(runner, given.onBase));
   const options = { ...given, onBase: testsAlone(given.onBase) };
+  const built = new Map<string, Promise<BuiltTests>>();
   return {
     known: () => Object.fromEntries(record),
+    async close() {
+      for (const made of await Promise.allSettled(built.values()))
+        if (made.status === 'fulfilled') await runner.world.workspaces.remove(made.value.area);
+    },
     async run(attempt, tests, targets) {
       if (tests.length === 0) return;
-      const place: TrialContext = { runner: fair, options, attempt, note };
+      const place: TrialContext = { runner: fair, options, attempt, note, built };
       // A test that hung or failed alone would disturb the others.
       const before = ({ id }: IndependentTest) => Object.values(record.get(id)?.survivors ?? {}).flat();
       const broke = (test: IndependentTest) =>
@@ -99,12 +111,24 @@ interface TrialContext {
   readonly options: TestTrialOptions;
   readonly attempt: number;
   readonly note: (test: IndependentTest, target: TrialTree, outcome: Outcome) => void;
+  /** By tree and tests, for all attempts. */
+  readonly built: Map<string, Promise<BuiltTests>>;
+}
+
+/** A tree with tests written over it and built. */
+interface BuiltTests {
+  readonly area: WorkArea;
+  /** The files were written, and the build with them ended with exit code 0. */
+  readonly result: boolean;
 }
 
 interface TestOnTree {
   readonly target: TrialTree;
   readonly test: IndependentTest;
 }
+
+/** The part that has all tests. */
+const ALL = 'all';
 
 /**
  * Runs the tests together, once per tree. Returns the ones without a result, since one test can prevent the others from
@@ -118,7 +142,7 @@ async function runTogether(
   if (tests.length === 0) return [];
   const unclear = new Set<TrialTree>();
   await inParallel(place.runner.world.parallelChecks, targets, async (target) => {
-    const ran = await runTestsOn(place, target, tests, 'all');
+    const ran = await runTestsOn(place, target, tests, ALL);
     const outcomes = ran && trialsFromSharedRun(tests, ran.run, ran.context);
     if (!outcomes) unclear.add(target);
     for (const [i, outcome] of (outcomes ?? []).entries())
@@ -171,11 +195,12 @@ interface TestExecution {
 
 /** Writes the tests over a tree and runs them; null if the files cannot be written or the build with them fails. */
 async function runTestsOn(
-  { runner, options, attempt }: TrialContext,
+  place: TrialContext,
   target: TrialTree,
   tests: readonly IndependentTest[],
   part: string,
 ): Promise<TestExecution | null> {
+  const { runner, options, attempt } = place;
   const { base, task, plan } = runner;
   const files = Object.fromEntries(tests.map((test) => [test.path, test.text]));
   const id = areaId(task.runId, target?.alias ?? 'base', options.name, String(attempt), part);
@@ -185,17 +210,31 @@ async function runTestsOn(
     [target?.tree.patch ?? '', files],
     [plan.commands, secondsFor(options.onBase, runner), attempt, runner.surroundings ?? null],
   ]);
-  const ran = await runner.remember(key, () => {
+  const ran = await runner.remember(key, async () => {
     const on = target === null ? runner : withTopLayer(runner, target.tree.built);
-    return inArea(on, id, async (area) => {
-      if (await writeFiles(on, area, files)) return null;
-      // In compiled languages tests are part of the build output, so rebuild with them.
-      return (await build(on, area))
-        ? null
-        : runFiles(withTimeLimit(on, options.onBase), area, Object.keys(files));
-    });
+    const run = (area: WorkArea) => runFiles(withTimeLimit(on, options.onBase), area, Object.keys(files));
+    // Tests that run alone would leave as many builds as there are tests.
+    if (part !== ALL)
+      return inArea(on, id, async (area) => ((await written(on, area, files)) ? run(area) : null));
+    const made = JSON.stringify([target?.tree.patch ?? '', files]);
+    const making =
+      place.built.get(made) ?? inRetriedArea(on, `${id}-built`, (area) => written(on, area, files));
+    place.built.set(made, making);
+    const { area, result } = await making;
+    return result ? inArea(withTopLayer(on, area), id, run) : null;
   });
   return ran && { run: ran.run, context: runContextOf(options, target, ran.focused) };
+}
+
+/** False if the files cannot be written or the build with them fails. */
+async function written(
+  on: CheckRunner,
+  area: WorkArea,
+  files: Readonly<Record<string, string>>,
+): Promise<boolean> {
+  if (await writeFiles(on, area, files)) return false;
+  // In compiled languages tests are part of the build output, so rebuild with them.
+  return (await build(on, area)) === null;
 }
 
 const runContextOf = (

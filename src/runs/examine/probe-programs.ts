@@ -72,7 +72,7 @@ export interface ProbeRequest {
 /** As the test command of the repository runs test files. */
 export function probeRequestOf({ plan }: CheckRunner, derived: DerivedTests): ProbeRequest {
   const paths = derived.files.map(({ path }) => path);
-  return { derived, command: joined(plan.focus(paths) ?? plan.commands) };
+  return { derived, command: inSequence(plan.focus(paths) ?? plan.commands) };
 }
 
 /**
@@ -90,12 +90,12 @@ export function inFewProcesses({ plan }: CheckRunner, derived: DerivedTests): Pr
       commands.push({ command: inOneProcess, args });
     }
   }
-  return { derived, command: joined(commands) };
+  return { derived, command: inSequence(commands) };
 }
 
 type ShellCommand = Pick<TestCommand, 'command' | 'args'>;
 
-const joined = (commands: readonly ShellCommand[]): string => commands.map(withArguments).join('; ');
+const inSequence = (commands: readonly ShellCommand[]): string => commands.map(withArguments).join('; ');
 
 const withArguments = ({ command, args }: ShellCommand): string =>
   args.length === 0 ? command : `set -- ${args.map(shellQuoted).join(' ')}; ${command}`;
