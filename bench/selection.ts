@@ -2,17 +2,17 @@
 // `runoff select` as any user would. Prints what was picked, what decided, and the share of the way from a pick at random
 // to a perfect one. With `--without tests,behaviour,agreement` those signals do not count; `--ablation` tries each, and says
 // what it adds. TASKS: only as many, from the first.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { csv } from './selection/csv.ts';
 import { quota } from './selection/quota.ts';
 import { ranges } from './selection/ranges.ts';
 import { numerals } from './selection/roman.ts';
 import { slugs } from './selection/slug.ts';
-import type { SelectionTask } from './selection/task.ts';
+import { requestOf, type SelectionTask } from './selection/task.ts';
 
 const ALL: readonly SelectionTask[] = [ranges, slugs, quota, numerals, csv];
 const TASKS = ALL.slice(0, Number(process.env.TASKS ?? ALL.length));
@@ -23,38 +23,6 @@ interface Answer {
   readonly confidence?: number;
   readonly decidedBy?: string;
   readonly error?: string;
-}
-
-function git(cwd: string, ...args: readonly string[]): string {
-  const config = ['-c', 'user.name=bench', '-c', 'user.email=bench@example.invalid'];
-  const done = spawnSync('git', [...config, ...args], { cwd, encoding: 'utf8' });
-  if (done.status !== 0) throw new Error(`git ${args.join(' ')}: ${done.stderr}`);
-  return done.stdout;
-}
-
-function write(folder: string, files: Readonly<Record<string, string>>): void {
-  for (const [path, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), text);
-  }
-}
-
-/** A repository at the base commit, and each candidate as the patch that leads to its files. */
-function requestOf(root: string, task: SelectionTask, index: number): string {
-  const repoDir = join(root, String(index));
-  mkdirSync(repoDir, { recursive: true });
-  write(repoDir, task.files);
-  git(repoDir, 'init', '-q', '-b', 'main');
-  git(repoDir, 'add', '-A');
-  git(repoDir, 'commit', '-q', '-m', 'base');
-  const candidates = task.candidates.map((candidate) => {
-    write(repoDir, candidate.files);
-    git(repoDir, 'add', '-A');
-    const patch = git(repoDir, 'diff', '--cached', '--binary', '--full-index');
-    git(repoDir, 'reset', '-q', '--hard');
-    return { id: candidate.name, patch };
-  });
-  return JSON.stringify({ id: task.name, issue: task.issue, repoDir, testCommand: 'npm test', candidates });
 }
 
 function select(lines: readonly string[], args: readonly string[]): Promise<readonly Answer[]> {
@@ -87,7 +55,7 @@ interface Round {
 
 async function round(root: string, args: readonly string[]): Promise<Round> {
   const started = performance.now();
-  const requests = TASKS.map((task, index) => requestOf(join(root, randomUUID()), task, index));
+  const requests = TASKS.map((task) => JSON.stringify(requestOf(join(root, randomUUID()), task)));
   const answers = await select(requests, args);
   const sums = { picked: 0, random: 0, oracle: 0 };
   const lines = TASKS.map((task) => {

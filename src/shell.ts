@@ -120,8 +120,8 @@ export interface Terminal {
 export interface SelectingHow {
   /** Maximum builds and tests of one request that run concurrently. */
   readonly atOnce: number;
-  /** Maximum US dollars for models as judges of one request; absent: no judges. */
-  readonly judgesUsd?: number;
+  /** What models may do, and the US dollars for all of them in one request; absent: no model is asked. */
+  readonly models?: { readonly judge: boolean; readonly write: boolean; readonly usd: number };
 }
 
 export interface Selecting {

@@ -82,4 +82,13 @@ gives \`[1, 2, 7]\`. Ranges include both ends: \`parseRanges('5-5')\` should ret
       },
     },
   ],
+  fixTests: {
+    'test/ranges.test.js': `${tests}
+test('both ends', () => {
+  assert.deepEqual(parseRanges('1-3,7'), [1, 2, 3, 7]);
+  assert.deepEqual(parseRanges('5-5'), [5]);
+  assert.deepEqual(parseRanges('2-4'), [2, 3, 4]);
+});
+`,
+  },
 };

@@ -27,7 +27,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   approve: ['approve r7k2m9q4xa'],
   revise: ['revise r7k2m9q4xa "Leave the public functions as they are"'],
   pick: ['pick r7k2m9q4xa', 'pick r7k2m9q4xa B', 'pick r7k2m9q4xa none'],
-  select: ['select --judges --budget 0.50 < pools.jsonl > picks.jsonl', 'select --explain < pools.jsonl'],
+  select: [
+    'select --writers --judges --budget 0.50 < pools.jsonl > picks.jsonl',
+    'select --explain < pools.jsonl',
+  ],
   arena: ['arena init prompts', 'arena gen prompts', 'arena vote prompts', 'arena report prompts'],
   doctor: ['doctor', 'doctor --repo ../tally'],
   models: ['models'],

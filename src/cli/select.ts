@@ -9,15 +9,17 @@ export interface SelectFlags extends SelectOptions {
   readonly jobs?: number;
   /** Blind judges decide between candidates that execution leaves tied. */
   readonly judges?: boolean;
-  /** US dollars for the judges of one request. */
+  /** Models write tests if execution leaves doubt. */
+  readonly writers?: boolean;
+  /** US dollars for the models of one request. */
   readonly budget?: number;
 }
 
 /**
- * US dollars for the judges of one request. Our default: 36 answers about patches of average length by a mid-priced
+ * US dollars for the models of one request. Our default: 36 answers about patches of average length by a mid-priced
  * model.
  */
-const JUDGES_USD = 1;
+const MODELS_USD = 1;
 
 /** Printed instead of an answer if a line cannot be answered. */
 interface SelectFailure {
@@ -34,9 +36,10 @@ interface SelectFailure {
 export async function selectLines(shell: Shell, flags: SelectFlags): Promise<number> {
   // One more than the number of cores, because a request spends part of its time waiting for git and mounts.
   const jobs = flags.jobs ?? shell.cores + 1;
-  const judges = flags.judges ? { judgesUsd: flags.budget ?? JUDGES_USD } : {};
+  const { judges = false, writers = false, budget: usd = MODELS_USD } = flags;
+  const models = judges || writers ? { models: { judge: judges, write: writers, usd } } : {};
   const atOnce = Math.max(1, Math.floor(shell.cores / jobs));
-  const tools = lazily(() => shell.openSelecting({ atOnce, ...judges }));
+  const tools = lazily(() => shell.openSelecting({ atOnce, ...models }));
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
   const counts = { answered: 0, abstained: 0, failed: 0 };

@@ -69,12 +69,12 @@ export async function openMining(operator: Operator): Promise<Mining> {
  */
 export async function openSelecting(
   operator: Operator,
-  { atOnce, judgesUsd }: SelectingHow,
+  { atOnce, models }: SelectingHow,
 ): Promise<Selecting> {
   const owner = ownerOf(operator);
   await openDataFolder(operator.data, owner);
   const sandbox = await openSandbox(operator);
-  const judges = judgesUsd === undefined ? null : openJudges(operator, judgesUsd);
+  const asked = models ? openSelectModels(operator, models) : null;
   const dir = ownFolder(dataPaths(operator.data).scratch, 'select');
   await mkdir(dir, { recursive: true, mode: 0o711 });
   const log = openLog(operator);
@@ -87,10 +87,10 @@ export async function openSelecting(
       parallelChecks: atOnce,
       clock: systemClock,
       newRunId: () => systemRandom.runId(),
-      ...(judges ? { judging: judges.judging } : {}),
+      ...asked?.tools,
     },
     async close() {
-      await judges?.close();
+      await asked?.close();
       await discardFolder(dir);
     },
   };
@@ -108,24 +108,26 @@ export const gatewayWithoutDatabase = (operator: Operator): Gateway =>
     log: openLog(operator),
   });
 
-/** Models as judges, through a gateway of this process. Its spending is not stored in a database. */
-function openJudges(
+/** Models as judges and writers of tests, through a gateway of this process. Its spending is not stored in a database. */
+function openSelectModels(
   operator: Operator,
-  budgetUsd: number,
-): { readonly judging: NonNullable<SelectTools['judging']>; close(): Promise<void> } {
+  { judge, write, usd: budgetUsd }: NonNullable<SelectingHow['models']>,
+): { readonly tools: Pick<SelectTools, 'judging' | 'writing'>; close(): Promise<void> } {
   const gateway = gatewayWithoutDatabase(operator);
   const models = operator.multiAgent.models.length > 0 ? operator.multiAgent.models : gateway.defaultModels();
-  if (models.length === 0)
-    throw new Fault('MODEL_KEY_MISSING', '`--judges` needs a model, and no key of a provider is set.');
+  if (models.length === 0) {
+    const flags = [...(judge ? ['`--judges`'] : []), ...(write ? ['`--writers`'] : [])].join(' and ');
+    throw new Fault(
+      'MODEL_KEY_MISSING',
+      `${flags}: no model can be asked, because no key of a provider is set.`,
+    );
+  }
+  const parts = { gateway, model: openModel(), random: systemRandom, models, budgetUsd };
+  const instructions = promptsOf(operator);
   return {
-    judging: {
-      gateway,
-      model: openModel(),
-      clock: systemClock,
-      random: systemRandom,
-      models,
-      instructions: promptsOf(operator).judge,
-      budgetUsd,
+    tools: {
+      ...(judge ? { judging: { ...parts, clock: systemClock, instructions: instructions.judge } } : {}),
+      ...(write ? { writing: { ...parts, instructions } } : {}),
     },
     close: () => gateway.close(),
   };

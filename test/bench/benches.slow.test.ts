@@ -16,6 +16,7 @@ const SMALL: Readonly<Record<string, SmallBench>> = {
   clones: { sizes: { FILES: '50' }, prints: /^\| area, and a first command in its sandbox \| 8 \| \d/m },
   sandbox: { sizes: { CALLS: '2', CANDIDATES: '1' }, prints: /^\| candidate with 9 model calls .* \| \d/m },
   selection: { sizes: { TASKS: '1' }, prints: /^picked \d, at random .*: gap closed -?\d+ %/m },
+  'written-tests': { sizes: {}, prints: /^\| all right tests \| \d .* \| 1 of 1 \| 1 of 1 \| 0 \| 0 \|$/m },
   debate: { sizes: { CASES: '1' }, prints: /three critics agree when challenged.*consensus/ },
   scale: {
     sizes: { CODERS: '2', SECONDS: '1', MACHINES: '1', RUNS: '2' },

@@ -134,3 +134,58 @@ test('with --judges, blind models choose between two candidates that execution l
     expect(answersIn(ended.out).get('words')).toMatchObject({ pick: 'other', decidedBy: 'judges' });
   });
 });
+
+/** What a model that writes one test of the task would answer. */
+const writing = (call: string, result: string) => ({
+  turns: [],
+  answers: [
+    {
+      holds: 'You write tests for a software task before anybody has solved it',
+      structured: {
+        tests: [
+          {
+            title: 'whole words only',
+            quote: 'cuts words in the middle',
+            why: '',
+            now: 'fails',
+            file: `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { shorten } from '../src/shorten.js';
+
+test('whole words only', () => {
+  assert.equal(${call}, ${result});
+});
+`,
+          },
+        ],
+        note: '',
+      },
+    },
+    { holds: 'You write one more test', structured: { test: null, note: 'Nothing else is asked for.' } },
+  ],
+});
+
+test.each([
+  ['a test that a model writes from the issue decides', "shorten('one two three', 9)", "'one two'", 'right'],
+  ['one that misreads it makes no wrong candidate clear', "shorten(' one', 4)", "'one'", 'wrong'],
+])('with --writers, %s', (_, call, result, preferred) => {
+  const scripts = { ...SCRIPTS, 'scripted-heron': writing(call, result) };
+  return atTerminal({ scripts, env: { MULTI_AGENT_MODELS: 'openai/scripted-heron' } }, async (me) => {
+    const { request } = await prepared(me, {
+      right: { 'src/shorten.js': RIGHT },
+      wrong: { 'src/shorten.js': WRONG },
+    });
+    const line = `${JSON.stringify({ ...request, issue: '`shorten` cuts words in the middle' })}\n`;
+    const ended = await me.pipe(line, 'select', '--writers', '--explain');
+    const answer = answersIn(ended.out).get('words');
+    expect(answer?.ranking[0]?.id).toBe(preferred);
+    expect(answer?.explanation).toMatchObject({
+      independentTests: {
+        models: ['openai/scripted-heron'],
+        tests: [{ title: 'whole words only', status: 'admitted' }],
+      },
+      decision: { decidedBy: 'independent' },
+    });
+    expect(answer?.explanation).not.toMatchObject({ decision: { confidence: 'clear' } });
+  });
+});

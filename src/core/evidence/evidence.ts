@@ -2,6 +2,7 @@ import type { Alias } from '../model/index.ts';
 import type { AssertionRecords } from './assertion-records.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';
+import type { IndependentTests } from './independent-results.ts';
 import type { TamperingFinding } from './integrity/index.ts';
 import type { TaskKind } from './task-kind.ts';
 
@@ -205,30 +206,6 @@ export interface PeerTests {
    */
   readonly guards?: { readonly passed: number; readonly total: number; readonly failing: readonly string[] };
 }
-
-/** Origins of tests that no competing model wrote. */
-export const INDEPENDENT_TEST_ORIGINS = ['issue', 'writer', 'distinguishing', 'reviewer'] as const;
-export type IndependentTestOrigin = (typeof INDEPENDENT_TEST_ORIGINS)[number];
-
-/** Independent tests that were admitted by execution, run on one candidate's production code. */
-export interface IndependentTests {
-  readonly passed: number;
-  readonly total: number;
-  readonly failing: readonly {
-    readonly id: string;
-    readonly origin: IndependentTestOrigin;
-    /** Its name for people, in its writer's words; absent: the id. */
-    readonly title?: string;
-    /** The end of the runner's message, bounded; absent for none. */
-    readonly message?: string;
-  }[];
-}
-
-/** The names of independent tests that a candidate fails, as every report and page has them. */
-export const failingNames = ({ failing }: Pick<IndependentTests, 'failing'>): readonly string[] =>
-  failing.map(({ id, title }) => title ?? id);
-
-export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };
 
 /** Mutants of the code under test that the base's tests miss, and on which one of a candidate's new tests fails. */
 export interface MutantCount {

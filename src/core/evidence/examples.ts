@@ -1,5 +1,5 @@
 import type { Alias } from '../model/index.ts';
-import type { IndependentTests } from './evidence.ts';
+import type { IndependentTests } from './independent-results.ts';
 import type { DerivedTests, ProbeRun } from './observations.ts';
 
 /** The results of the issue's own examples. */
@@ -36,15 +36,18 @@ export function admitExamples(
   });
   const passes = (run: ProbeRun | null, id: string) => run?.cases.get(id) === 'passed';
   const admitted = stable.filter(({ id }) => survivors.some(({ run }) => passes(run, id)));
+  const passesOnBase = ({ id }: { readonly id: string }) => base.every((run) => passes(run, id));
   const byAlias = new Map(
     survivors.map(({ alias, run }): [Alias, IndependentTests] => {
       const failing = admitted.filter(({ id }) => !passes(run, id));
+      const kept = admitted.filter((one) => passesOnBase(one) && !failing.includes(one)).length;
       return [
         alias,
         {
           passed: admitted.length - failing.length,
           total: admitted.length,
           failing: failing.map(({ text }) => ({ id: text, origin: 'issue' })),
+          ...(kept > 0 ? { kept } : {}),
         },
       ];
     }),

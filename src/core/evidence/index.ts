@@ -47,6 +47,7 @@ export {
   withoutSuperseded,
 } from './findings.ts';
 export { gateSources, isSurvivor, ownTestsGate, staticGates, testsRunGate } from './gates.ts';
+export * from './independent-results.ts';
 export { declaredTests } from './integrity/index.ts';
 export { type Language, languageOf } from './languages.ts';
 export {

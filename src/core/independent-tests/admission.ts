@@ -1,4 +1,4 @@
-import { type IndependentTests, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
+import { type IndependentTests, joinTests } from '../evidence/index.ts';
 import { type Alias, byCodeUnits, uniqueSorted } from '../model/index.ts';
 import {
   type IndependentTest,
@@ -28,7 +28,7 @@ export function admitVotes(
   const votes = tests.flatMap((test) => votesOf(test, trialsOf(trials, test.id), taskKind, repeats));
   const messageOf = (test: string, alias: Alias) =>
     lastMessage(trialsOf(trials, test).survivors[alias] ?? []);
-  return { tests, votes, byAlias: testsByAlias({ tests, votes }, messageOf) };
+  return { tests, votes, byAlias: testsByAlias({ tests, votes }, taskKind, messageOf) };
 }
 
 /** Tests that may still be admitted according to the results so far; the others need no further runs. */
@@ -63,16 +63,6 @@ export function joinAdmissions(a: TestAdmission, b: TestAdmission): TestAdmissio
 }
 
 export const NO_ADMISSION: TestAdmission = { tests: [], votes: [], byAlias: {} };
-
-/** Results of independent tests of two origins on the same candidate. */
-export const joinTests = (
-  a: IndependentTests = NO_INDEPENDENT_TESTS,
-  b: IndependentTests = NO_INDEPENDENT_TESTS,
-): IndependentTests => ({
-  passed: a.passed + b.passed,
-  total: a.total + b.total,
-  failing: [...a.failing, ...b.failing],
-});
 
 const NO_TRIALS: Trials = { base: [], survivors: {} };
 const trialsOf = (trials: Readonly<Record<string, Trials>>, id: string): Trials =>
@@ -140,13 +130,19 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
 /** The results of the admitted votes on each survivor. */
 function testsByAlias(
   { tests, votes }: Pick<TestAdmission, 'tests' | 'votes'>,
+  taskKind: TaskKind,
   messageOf: (test: string, alias: Alias) => string | undefined,
 ): Readonly<Record<Alias, IndependentTests>> {
   const admitted = votes.filter((one) => one.status === 'admitted');
   const aliases = uniqueSorted(admitted.flatMap((one) => [...one.passedBy, ...one.failedBy]));
+  // If behaviour must not change, tests that pass on the base show what the task asks for.
+  const keeps = (vote: IndependentTestVote) =>
+    taskKind === 'change' && tests.some(({ id, onBase }) => id === vote.test && onBase === 'passes');
   return Object.fromEntries(
     aliases.map((alias) => {
-      const passed = admitted.filter((one) => one.passedBy.includes(alias)).length;
+      const passes = admitted.filter((one) => one.passedBy.includes(alias));
+      const passed = passes.length;
+      const kept = passes.filter(keeps).length;
       const failing = admitted
         .filter((one) => one.failedBy.includes(alias))
         .map((vote) => {
@@ -159,7 +155,9 @@ function testsByAlias(
             ...(words === undefined ? {} : { message: words }),
           };
         });
-      return [alias, { passed, total: passed + failing.length, failing }];
+      const total = passed + failing.length;
+      const all = { passed, total, failing, written: { passed, total, kept } };
+      return [alias, kept > 0 ? { ...all, kept } : all];
     }),
   );
 }

@@ -15,7 +15,6 @@ export {
 export {
   admitVotes,
   joinAdmissions,
-  joinTests,
   NO_ADMISSION,
   stillAdmissible,
   TEST_REPEATS,

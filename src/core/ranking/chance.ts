@@ -1,40 +1,9 @@
-import {
-  type Evidence,
-  findingText,
-  lacksComparison,
-  questionsOf,
-  type SameSetTests,
-  type TamperingFinding,
-  unlockedOf,
-} from '../evidence/index.ts';
+import { type Evidence, withoutWritten } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import { type Calibration, type Ranked, type Separator, unconfirmedLogOdds } from './odds.ts';
-import { unseenChange } from './reasons.ts';
-import { isContradictedBy } from './strategies.ts';
-
-/** The parts of a judgement that the decision uses. */
-export interface JudgedOutcome {
-  readonly kind: 'judged' | 'discarded' | 'unanswered';
-  readonly confidence: 'clear' | 'likely' | 'toss-up';
-  readonly because: string;
-}
-
-/** Judges without a confident verdict express no preference. */
-export const hasVerdict = ({ kind, confidence }: JudgedOutcome): boolean =>
-  kind === 'judged' && confidence !== 'toss-up';
-
-interface LeadingCandidate {
-  readonly best: Ranked;
-  readonly winning: Evidence;
-  /** Survivors with a different change, best first. */
-  readonly rivals: readonly Ranked[];
-  readonly evidence: readonly Evidence[];
-  readonly sameSet: (alias: Alias) => SameSetTests;
-  /** What separated it from the first rival. */
-  readonly decidedBy: Separator;
-  readonly judgement?: JudgedOutcome | undefined;
-  readonly calibration: Calibration;
-}
+import { clearDoubts, openDoubts, type WrittenTestsRole } from './doubts.ts';
+import { type Calibration, type Ranked, signalsOf, supportOf } from './odds.ts';
+import { fixShown, type LeadingCandidate, soundRivals } from './proof.ts';
+import { failsAgainst } from './strategies.ts';
 
 /** An upper limit of the chance, with its reason. */
 export interface ChanceCap {
@@ -77,10 +46,6 @@ export function chanceOf(standing: LeadingCandidate): Estimate {
 const movedBy = (offset: number, chance: number): number =>
   offset === 0 ? chance : 1 / (1 + ((1 - chance) / chance) * Math.exp(-offset));
 
-/** Rivals that break nothing and fix as many base tests. */
-const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked[] =>
-  rivals.filter((one) => one.regressions === 0 && one.fixed >= best.fixed);
-
 function uncappedChance(standing: LeadingCandidate): number {
   const { best, winning, calibration } = standing;
   const weights = calibration.chance;
@@ -102,22 +67,51 @@ function uncappedChance(standing: LeadingCandidate): number {
 }
 
 /**
- * Whether an executed test shows that something is fixed: a test of the task, of the base, or a new one that another
- * candidate confirms. A candidate's own unconfirmed test is weak evidence, and none at all if a rival is left that
- * breaks nothing: otherwise writing a test would be enough to be right.
+ * What the decision owes to tests that models wrote. They are one reading of the task, and a model may misread it as a
+ * candidate did.
  */
-function fixShown(
-  { winning, sameSet }: Pick<LeadingCandidate, 'winning' | 'sameSet'>,
-  alone: boolean,
-): 'executed' | 'own-test' | 'nothing' {
-  const same = sameSet(winning.alias);
-  if (hasIndependentProof(winning) || same.ownConfirmed || same.confirmed.passed > 0) return 'executed';
-  return alone && (winning.provenTests ?? 0) > 0 ? 'own-test' : 'nothing';
+function writtenTestsOf(standing: LeadingCandidate): WrittenTestsRole {
+  const { calibration, evidence, winning } = standing;
+  const setsApart = soundRivals(standing).some(({ alias }) => {
+    const rival = evidence.find((one) => one.alias === alias);
+    return rival !== undefined && failsAgainst(rival, winning) > 0;
+  });
+  if (!setsApart || (winning.independentTests?.written?.passed ?? 0) === 0) return 'none';
+  const without = standingWithoutWritten(standing);
+  const isLikely = (one: LeadingCandidate) => uncappedChance(one) >= calibration.likely;
+  const [first = without.best] = soundRivals(without)
+    .filter(({ support }) => support > without.best.support)
+    .toSorted((one, other) => other.support - one.support);
+  if (first === without.best) return isLikely(without) ? 'none' : 'decide';
+  const own = without.evidence.find(({ alias }) => alias === first.alias) ?? without.winning;
+  const rivals = [without.best, ...without.rivals].filter(
+    ({ alias }) => alias !== first.alias && !(own.alike ?? []).includes(alias),
+  );
+  return isLikely({ ...without, best: first, winning: own, rivals }) ? { against: first.alias } : 'decide';
 }
 
-/** Tests that a task asks for are proven by what they catch. */
-const hasIndependentProof = ({ independentTests, baseTests, mutants }: Evidence): boolean =>
-  (independentTests?.passed ?? 0) > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0;
+/** The same candidates, with the issue's examples as the only independent tests. */
+function standingWithoutWritten(standing: LeadingCandidate): LeadingCandidate {
+  const { calibration, sameSet } = standing;
+  const evidence = standing.evidence.map(({ independentTests, ...one }): Evidence => {
+    const given = independentTests && withoutWritten(independentTests);
+    return given && given.total > 0 ? { ...one, independentTests: given } : one;
+  });
+  const found = (alias: Alias) => evidence.find((one) => one.alias === alias);
+  const again = (one: Ranked): Ranked => {
+    const own = found(one.alias);
+    if (!own) return one;
+    const signals = signalsOf(own, sameSet(one.alias), { calibration });
+    return { ...one, signals, support: supportOf(signals, calibration) };
+  };
+  return {
+    ...standing,
+    evidence,
+    best: again(standing.best),
+    winning: found(standing.winning.alias) ?? standing.winning,
+    rivals: standing.rivals.map(again),
+  };
+}
 
 const MIN_RIVALS_LOG_ODDS = -2.5;
 const MAX_RIVALS_LOG_ODDS = 1.5;
@@ -161,13 +155,14 @@ const clamp = (value: number, least: number, most: number): number => Math.max(l
 
 function capsOf(standing: LeadingCandidate): readonly ChanceCap[] {
   const { calibration } = standing;
-  const doubts = clearDoubts(standing).map((because) => ({
+  const written = writtenTestsOf(standing);
+  const doubts = clearDoubts(standing, written).map((because) => ({
     most: belowClear(calibration),
     because,
     said: false,
   }));
   const most = belowLikely(calibration);
-  const open = openDoubts(standing).map((because) => ({ most, because, said: true }));
+  const open = openDoubts(standing, written).map((because) => ({ most, because, said: true }));
   const [next] = standing.rivals;
   const tied =
     standing.decidedBy === 'tie' && next
@@ -175,124 +170,3 @@ function capsOf(standing: LeadingCandidate): readonly ChanceCap[] {
       : [];
   return [...tied, ...open, ...doubts];
 }
-
-/** Reasons why a person must choose, whatever the odds. */
-function openDoubts(standing: LeadingCandidate): readonly string[] {
-  const { best, winning, evidence, rivals } = standing;
-  const contradicting = rivals.find((one) => {
-    const other = evidence.find(({ alias }) => alias === one.alias);
-    return (
-      one.regressions === 0 &&
-      other &&
-      isContradictedBy({ evidence: winning, fixed: best.fixed }, { evidence: other, fixed: one.fixed })
-    );
-  });
-  return [
-    ...(contradicting
-      ? [`${contradicting.alias} passes executed tests that ${best.alias} fails, so a person must choose.`]
-      : []),
-    ...unexecuted(winning).map(
-      (finding) =>
-        `${best.alias} changes what tests check, and the original was not executed (${findingText(finding)}), so a person must look at it.`,
-    ),
-    ...((winning.baseTests?.superseded ?? []).length > 0
-      ? [
-          `${best.alias} breaks existing tests that the brief says must change, so a person must look at its versions of them.`,
-        ]
-      : []),
-    ...(unlockedOf(winning) === 'differs'
-      ? [
-          `The tests of the base commit give other results on the code of ${best.alias} where assertion libraries are locked, and it left no records of the lock, so a person must look at it.`,
-        ]
-      : []),
-    ...(leadsByUnconfirmedTests(standing)
-      ? [`${best.alias} would not lead without tests that only its own model family confirms.`]
-      : []),
-    ...(failsConfirmedTests(standing)
-      ? [`What put ${best.alias} first was not executed, and it fails tests that other candidates confirm.`]
-      : []),
-  ];
-}
-
-/** The first question about tests whose original version was not executed; empty for none. */
-const unexecuted = (winning: Evidence): readonly TamperingFinding[] =>
-  questionsOf(winning)
-    .filter(({ original }) => original === 'not-run')
-    .slice(0, 1);
-
-/** Whether tests put the first candidate there, and without unconfirmed ones it would be within the undecided margin. */
-function leadsByUnconfirmedTests(standing: LeadingCandidate): boolean {
-  const { best, decidedBy, sameSet, calibration } = standing;
-  const [next] = soundRivals(standing);
-  if (!next || decidedBy !== 'tests') return false;
-  const gained =
-    unconfirmedLogOdds(sameSet(best.alias), calibration) -
-    unconfirmedLogOdds(sameSet(next.alias), calibration);
-  return gained > 0 && best.support - next.support - gained <= calibration.undecidedMargin;
-}
-
-function failsConfirmedTests({ best, decidedBy, sameSet }: LeadingCandidate): boolean {
-  const { confirmed } = sameSet(best.alias);
-  return NOT_EXECUTED.has(decidedBy) && confirmed.passed < confirmed.total;
-}
-
-/**
- * Reasons why the pick cannot be `clear`: tests are inconclusive, candidates were not compared, a person is asked, a
- * defect was reported, the supporting evidence was not executed or comes from a single model family, or clear picks were
- * wrong too often here.
- */
-function clearDoubts(standing: LeadingCandidate): readonly string[] {
-  const { winning, decidedBy, sameSet, rivals, evidence, calibration } = standing;
-  const { baseTests } = winning;
-  const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
-  const proof = hasIndependentProof(winning);
-  const doubts: readonly (readonly [boolean, string])[] = [
-    [!tested, 'The existing tests leave no report in which a test passes.'],
-    [
-      fixShown(standing, false) !== 'executed',
-      `No test that somebody else wrote or confirms shows that the task is done${unseenChange(winning)}.`,
-    ],
-    [winning.doubt !== undefined, 'A reviewer named a defect that execution did not refute.'],
-    [
-      winning.mixedKinds === true,
-      'Candidates change files of different kinds, so what the task asks for is uncertain.',
-    ],
-    [lacksComparison(winning.cut), 'Candidates were not compared for lack of time.'],
-    [
-      (baseTests?.contested ?? []).length > 0,
-      'A person is asked whether existing tests that it breaks should change.',
-    ],
-    [
-      unlockedOf(winning) === 'unrecorded',
-      'Nothing shows that assertion libraries were locked when its tests ran in other surroundings, unlike on the base commit.',
-    ],
-    [
-      questionsOf(winning).length > 0,
-      'It changes tests, or contains code that may detect them: a person should look at these lines.',
-    ],
-    [sameSet(winning.alias).disputed > 0, 'It fails tests of another candidate.'],
-    [decidedBy === 'gates' && !proof, 'Nobody else was left to question it.'],
-    [NOT_EXECUTED.has(decidedBy), 'What put it first was not executed.'],
-    [
-      !proof && rivals.length > 0 && families(evidence) < 2,
-      'All that speaks for it comes from one model family.',
-    ],
-    [calibration.own?.noneClear === true, 'Too many clear picks were wrong in this repository.'],
-  ];
-  return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
-}
-
-/** Known model families among the survivors. */
-const families = (evidence: readonly Evidence[]): number =>
-  new Set(evidence.flatMap(({ survivor, family }) => (survivor && family !== undefined ? [family] : [])))
-    .size;
-
-const NOT_EXECUTED: ReadonlySet<Separator> = new Set([
-  'agreement',
-  'vote',
-  'score',
-  'metrics',
-  'weights',
-  'alike',
-  'tie',
-]);

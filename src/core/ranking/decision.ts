@@ -1,7 +1,8 @@
 import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import { type Alias, type Candidate, counted, formatList } from '../model/index.ts';
-import { type ChanceCap, chanceOf, hasVerdict, type JudgedOutcome } from './chance.ts';
+import { type ChanceCap, chanceOf } from './chance.ts';
 import { CALIBRATION, type Calibration, type Ranked, type Separator, sameSetOf } from './odds.ts';
+import { hasVerdict, type JudgedOutcome } from './proof.ts';
 import { type Compared, comparisonClause, failedGate } from './reasons.ts';
 
 /** People's picks in order; `alias` null: none of them. */

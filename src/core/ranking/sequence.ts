@@ -109,7 +109,8 @@ function loneDoubt({ decision, written }: SequenceFacts, lone: Evidence): string
   const admitted = tests.filter(
     ({ status, passedBy }) => status === 'admitted' && passedBy.includes(alias),
   ).length;
-  const ofIssue = (lone.independentTests?.passed ?? 0) - admitted;
+  const { passed = 0, kept = 0, written: byModels } = lone.independentTests ?? {};
+  const ofIssue = passed - admitted - (kept - (byModels?.kept ?? 0));
   if (ofIssue > 0 || (lone.baseTests?.fixed.length ?? 0) > 0 || (lone.mutants?.caught ?? 0) > 0) return null;
   const writers = written?.models ?? [];
   const isForeign =

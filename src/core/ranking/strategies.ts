@@ -194,6 +194,18 @@ const isSurpassedBy = (own: Evidence, other: Evidence): boolean => failsMoreThan
 export const isOverruledBy = (own: Evidence, other: Evidence): boolean =>
   failsMoreThan(own, other, (origin) => origin === 'reviewer');
 
+/**
+ * How many independent tests one candidate fails and the other passes; 0 if the other was not tried on as many: a test
+ * that could not be run is no evidence.
+ */
+export function failsAgainst(
+  { independentTests: own = NO_INDEPENDENT_TESTS }: Evidence,
+  { independentTests: theirs = NO_INDEPENDENT_TESTS }: Evidence,
+): number {
+  const failingThere = new Set(theirs.failing.map(({ id }) => id));
+  return theirs.total < own.total ? 0 : own.failing.filter(({ id }) => !failingThere.has(id)).length;
+}
+
 type IndependentFailure = NonNullable<Evidence['independentTests']>['failing'][number];
 
 function failsMoreThan(

@@ -30,6 +30,8 @@ export interface TestWriter {
   readonly models: readonly string[];
   readonly task: Pick<Task, 'runId' | 'origin' | 'title' | 'body' | 'comments' | 'leftOut' | 'settings'>;
   readonly brief: Brief;
+  /** Share of the budget for each spender, 0 to 1; absent: as the question says. */
+  readonly share?: number;
   readonly remember: Remember;
   readonly signal: AbortSignal;
 }
@@ -65,7 +67,7 @@ export async function askWriters<T>(
   { share, ...question }: WriterQuestion<T>,
 ): Promise<WriterAnswer<T>> {
   const payer = payerOf(writer.task);
-  const capUsd = Math.min(1, share) * payer.runCapUsd;
+  const capUsd = Math.min(1, writer.share ?? share) * payer.runCapUsd;
   let why = 'No model is configured.';
   for (const model of writer.models.slice(0, MAX_MODELS)) {
     const reply = await askModel(writer, payer, { ...question, model, capUsd });

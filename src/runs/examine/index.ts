@@ -36,6 +36,7 @@ export { tamperingIn, testChange, testsDeclaredIn } from './change.ts';
 export { type CheckRunnerPorts, checkRunnerOn, egressOf, openCheckRunner } from './execute.ts';
 export { collectText, gatherEvidence } from './gather.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';
+export type { TestWriting } from './written-tests.ts';
 
 export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announcer' | 'log'>;
 

@@ -1,8 +1,7 @@
-import type { Evidence, TestRun } from '../../core/evidence/index.ts';
+import { type Evidence, joinTests, type TestRun } from '../../core/evidence/index.ts';
 import {
   type IndependentTestReport,
   independentTestReport,
-  joinTests,
   taskKindOf,
 } from '../../core/independent-tests/index.ts';
 import {

@@ -1,9 +1,8 @@
-import { type Evidence, isSurvivor, silenceOf } from '../../core/evidence/index.ts';
+import { type Evidence, isSurvivor, joinTests, silenceOf } from '../../core/evidence/index.ts';
 import {
   type IndependentTestReport,
   independentTestReport,
   joinAdmissions,
-  joinTests,
   NO_ADMISSION,
   type TestAdmission,
   taskKindOf,

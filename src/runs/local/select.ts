@@ -1,6 +1,7 @@
 import type { Evidence } from '../../core/evidence/index.ts';
-import { type Author, type Competitor, type Judgement, notJudged } from '../../core/judging/index.ts';
-import { type Alias, byCodeUnits, Fault, inParallel, type Usd } from '../../core/model/index.ts';
+import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
+import { type Judgement, notJudged } from '../../core/judging/index.ts';
+import { type Alias, byCodeUnits, Fault, inParallel } from '../../core/model/index.ts';
 import {
   CALIBRATION,
   type Decision,
@@ -19,7 +20,7 @@ import {
 } from '../../core/ranking/index.ts';
 import { countedPeerTests, type DecisionRecord } from '../../core/reports/index.ts';
 import { Settings } from '../../core/settings/index.ts';
-import type { Artifacts, BaseCheckout } from '../../ports/index.ts';
+import type { BaseCheckout } from '../../ports/index.ts';
 import { toolsAt, withTools } from '../base/index.ts';
 import { readTextAt, type World } from '../context.ts';
 import {
@@ -29,15 +30,19 @@ import {
   checkRunnerOn,
   collectText,
   gatherEvidence,
+  type TestWriting,
   testBase,
 } from '../examine/index.ts';
-import { competitorOf, decideRanking, type JudgeOptions, judgePool } from '../judge/index.ts';
+import { decideRanking } from '../judge/index.ts';
+import { type Judging, judgeStored, type Writing, writingFor } from './select-models.ts';
 
-/** Dependencies of choosing among given patches: no GitHub, no database, and no model. */
+/** Dependencies of choosing among given patches: no GitHub, no database, and models only if they are asked for. */
 export interface SelectTools extends CheckPorts, Pick<World, 'toolchains'> {
   newRunId(): string;
-  /** Absent: no model is asked. */
+  /** Absent: no judge is asked. */
   readonly judging?: Judging;
+  /** Absent: no model writes tests. */
+  readonly writing?: Writing;
 }
 
 export interface SelectOptions {
@@ -75,13 +80,14 @@ async function execute(
   context: SelectContext,
 ): Promise<SelectAnswer> {
   const { runner, bare } = await openBench(tools, request, context);
-  const found = await executePool(runner, request.candidates, bare);
-  const { evidence, entries } = found;
   const settings = Settings.parse({
     ...(request.evaluator ? { evaluator: request.evaluator } : {}),
     ...(request.weights ? { weights: request.weights } : {}),
   });
   const order = { ...rankingOptionsOf(settings), without: context.options.without ?? [] };
+  const writing = tools.writing && writingFor(tools.writing, request, { runner, settings, order });
+  const found = await executePool(runner, request.candidates, { bare, ...(writing ? { writing } : {}) });
+  const { evidence, entries } = found;
   const near = undecidedBefore('judges', evidence, order);
   const judgement =
     tools.judging && wantsJudges(order) && near.length > 1
@@ -106,7 +112,7 @@ async function execute(
 async function executePool(
   runner: CheckRunner,
   candidates: readonly SelectCandidate[],
-  bare: BaseCheckout,
+  { bare, writing }: { readonly bare: BaseCheckout; readonly writing?: TestWriting },
 ): Promise<ExecutedPool> {
   // Sorted by content, so that neither order nor names determine the aliases.
   const named = candidates
@@ -116,8 +122,15 @@ async function executePool(
   await inParallel(runner.world.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
     entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
   });
-  const { evidence } = await gatherEvidence(runner, entries, await testBase(runner));
-  return { evidence, entries, ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])) };
+  const { evidence, independentTests } = await gatherEvidence(runner, entries, await testBase(runner), {
+    ...(writing ? { writing } : {}),
+  });
+  return {
+    evidence,
+    entries,
+    ids: new Map(named.map(({ alias, candidate }) => [alias, candidate.id])),
+    ...(independentTests ? { independentTests } : {}),
+  };
 }
 
 /**
@@ -128,7 +141,7 @@ export async function decidePatches(
   runner: CheckRunner,
   candidates: readonly SelectCandidate[],
 ): Promise<{ readonly decision: Decision; readonly ids: ReadonlyMap<Alias, string> }> {
-  const { evidence, ids } = await executePool(runner, candidates, runner.base);
+  const { evidence, ids } = await executePool(runner, candidates, { bare: runner.base });
   const order = rankingOptionsOf(Settings.parse({}));
   return { decision: decideRanking(evidence, order, undefined, { askPerson: false }).decision, ids };
 }
@@ -192,11 +205,13 @@ interface ExecutedPool {
   readonly entries: readonly CandidateEntry[];
   /** The request's ids, by alias. */
   readonly ids: ReadonlyMap<string, string>;
+  /** Absent if no writer was asked. */
+  readonly independentTests?: IndependentTestReport;
 }
 
 function selectionAnswer(
   request: SelectRequest,
-  { evidence, ids }: ExecutedPool,
+  { evidence, ids, independentTests }: ExecutedPool,
   how: {
     readonly order: RankingOptions;
     readonly judgement: Judgement | undefined;
@@ -228,7 +243,15 @@ function selectionAnswer(
     })),
     decidedBy: decision.decidedBy,
     because: named(`${decision.because}${noPickText(decision, alias)}`),
-    ...(how.explain ? { explanation: { ids: Object.fromEntries(ids), ...record } } : {}),
+    ...(how.explain
+      ? {
+          explanation: {
+            ids: Object.fromEntries(ids),
+            ...record,
+            ...(independentTests ? { independentTests } : {}),
+          },
+        }
+      : {}),
   };
 }
 
@@ -240,50 +263,3 @@ function noPickText(decision: Decision, picked: Alias | undefined): string {
   const [likely, percent] = [CALIBRATION.likely, Math.round(chance * 100)];
   return ` No pick: the estimated chance that ${alias} is right is ${percent}%, and a pick needs ${Math.round(likely * 100)}%.`;
 }
-
-/** Models that `runoff select --judges` may ask, and what one request may cost. */
-interface Judging
-  extends Pick<JudgeOptions, 'gateway' | 'model' | 'clock' | 'random' | 'models' | 'instructions'> {
-  /** US dollars for one request. */
-  readonly budgetUsd: Usd;
-}
-
-/** Has blind judges compare candidates that execution does not separate. At most their authors' families are known. */
-async function judgeStored(
-  judging: Judging,
-  artifacts: Artifacts,
-  on: {
-    readonly runId: string;
-    readonly task: string;
-    readonly entries: readonly CandidateEntry[];
-    readonly evidence: readonly Evidence[];
-    readonly undecided: readonly Alias[];
-    readonly knockout: boolean;
-    readonly signal: AbortSignal;
-  },
-): Promise<Judgement> {
-  const competitors: Competitor[] = [];
-  for (const alias of on.undecided) {
-    const entry = on.entries.find((one) => one.alias === alias);
-    const found = on.evidence.find((one) => one.alias === alias);
-    if (entry && found)
-      competitors.push(await competitorOf(artifacts, { ...entry, author: authorOf(entry) }, found));
-  }
-  const { budgetUsd, ...parts } = judging;
-  return judgePool(
-    {
-      ...parts,
-      payer: { runId: on.runId, repository: 'select', runCapUsd: budgetUsd },
-      // The judges may use the whole budget: there are no coders to pay.
-      share: 1,
-      remember: (_, work) => work(),
-      knockout: on.knockout,
-      signal: on.signal,
-    },
-    { task: on.task, competitors, authors: on.entries.flatMap((entry) => authorOf(entry) ?? []) },
-  );
-}
-
-/** At most the family is known for a given patch. */
-const authorOf = ({ family }: CandidateEntry): Author | null =>
-  family === undefined ? null : { agent: '', model: family, prompt: '' };

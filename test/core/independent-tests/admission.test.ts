@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { joinTests, NO_INDEPENDENT_TESTS, shownBy } from '../../../src/core/evidence/index.ts';
 import {
   admitVotes,
   joinAdmissions,
@@ -20,8 +21,13 @@ describe('a test of a requirement', () => {
     const { votes, byAlias } = one(on('---', { A: '+++', B: '---' }));
     expect(votes).toMatchObject([{ id: 't', status: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
     expect(byAlias).toEqual({
-      A: { passed: 1, total: 1, failing: [] },
-      B: { passed: 0, total: 1, failing: [{ id: 't', origin: 'writer' }] },
+      A: { passed: 1, total: 1, failing: [], written: { passed: 1, total: 1, kept: 0 } },
+      B: {
+        passed: 0,
+        total: 1,
+        failing: [{ id: 't', origin: 'writer' }],
+        written: { passed: 0, total: 1, kept: 0 },
+      },
     });
   });
 
@@ -84,6 +90,18 @@ describe('a guard', () => {
     expect(votes).toMatchObject([{ status: 'admitted', passedBy: ['A', 'C'], failedBy: ['B'] }]);
   });
 
+  test('shows nothing that is done, unless behaviour must stay', () => {
+    const trials = on('+++', { A: '+++', B: '---', C: '+++' });
+    const shown = (aim: TaskKind) => shownBy(one(trials, aim, GUARD).byAlias.A ?? NO_INDEPENDENT_TESTS);
+    expect(shown('change')).toEqual({ issue: 0, written: 0 });
+    expect(shown('refactoring')).toEqual({ issue: 0, written: 1 });
+    const asked = one(on('---', { A: '+++', B: '---' })).byAlias.A;
+    expect(shownBy(joinTests(asked, one(trials, 'change', GUARD).byAlias.A))).toEqual({
+      issue: 0,
+      written: 1,
+    });
+  });
+
   test('is suspect when only unchanged candidates pass it', () => {
     expect(status(on('+++', { A: '+++', B: '---' }), 'change', GUARD)).toBe('suspect');
     expect(status(on('+++', { A: '---', B: '---' }), 'change', GUARD)).toBe('suspect');
@@ -138,7 +156,7 @@ describe('a file with several cases', () => {
     };
     const { votes, byAlias } = one(trials, 'change', { votes: 'case', origin: 'issue', cases: ['a', 'b'] });
     expect(votes.map(({ id }) => id)).toEqual(['a', 'b']);
-    expect(byAlias.B).toEqual({ passed: 1, total: 2, failing: [{ id: 'b', origin: 'issue' }] });
+    expect(byAlias.B).toMatchObject({ passed: 1, total: 2, failing: [{ id: 'b', origin: 'issue' }] });
   });
 });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence, Unlocked } from '../../../src/core/evidence/index.ts';
 import { decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
-import { behaving, by, candidate, fixing, independentTests, pools } from './sample.ts';
+import { behaving, by, candidate, fixing, independentTests, pools, writtenTests } from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
 const HOW: RankingOptions = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
@@ -128,6 +128,123 @@ describe('where candidates ran again', () => {
 
   test('and the tests of the base do not tolerate the lock, nobody loses by it', () => {
     expect(decision(unlocked('base'), rival)).toMatchObject({ confidence: 'clear' });
+  });
+});
+
+describe('tests that a model wrote from the issue', () => {
+  const written = (alias: string, ...of: Parameters<typeof writtenTests>) =>
+    candidate(alias, { independentTests: writtenTests(...of) });
+
+  test('decide between candidates that nothing else separates, but a single reading makes none clear', () => {
+    const decided = decision(written('A', 3, []), written('B', 3, ['1', '2', '3']), written('C', 3, ['1']));
+    expect(decided).toMatchObject({
+      kind: 'winner',
+      alias: 'A',
+      confidence: 'likely',
+      decidedBy: 'independent',
+      caps: [{ because: expect.stringContaining('a model may have misread the task') }],
+    });
+  });
+
+  test('nor does one that favours two, of which another signal then prefers the first', () => {
+    const pool = [
+      candidate('A', { independentTests: writtenTests(1, []), behaviour: behaving(1), family: 'claude' }),
+      candidate('B', { independentTests: writtenTests(1, []), behaviour: behaving(0.01), family: 'gpt' }),
+      candidate('C', { independentTests: writtenTests(1, ['1']), behaviour: behaving(1), family: 'gemini' }),
+    ];
+    expect(decision(...pool)).toMatchObject({ alias: 'A', decidedBy: 'behaviour' });
+    expect(decision(...pool)).not.toMatchObject({ confidence: 'clear' });
+  });
+
+  test('make a pick clear that is likely without them', () => {
+    const ahead = { behaviour: behaving(1), agreement: 0.9, independentTests: writtenTests(3, []) };
+    const behind = { behaviour: behaving(0), agreement: 0.1, independentTests: writtenTests(3, ['1']) };
+    const families = { family: 'claude' };
+    const pool = [candidate('A', { ...ahead, ...families }), candidate('B', { ...behind, family: 'gpt' })];
+    const unwritten = pool.map(({ independentTests: _none, ...one }) => one);
+    expect(decision(...unwritten)).toMatchObject({ alias: 'A', confidence: 'likely' });
+    expect(decision(...pool)).toMatchObject({ alias: 'A', confidence: 'clear' });
+  });
+
+  test('and that nobody is left to fail make the only candidate clear, as a test by another family', () => {
+    expect(decision(written('A', 1, []), candidate('B', { breaks: ['x'] }))).toMatchObject({
+      alias: 'A',
+      confidence: 'clear',
+    });
+  });
+
+  test('show nothing if each of two candidates passes one that the other fails, but more of them make one likely', () => {
+    const between = (fails: readonly string[], others: readonly string[]) =>
+      decision(written('A', 4, fails), written('B', 4, others));
+    expect(between(['1'], ['2'])).toMatchObject({ kind: 'toss-up' });
+    expect(between(['1', '2'], ['3', '4'])).toMatchObject({ kind: 'toss-up' });
+    expect(between(['1'], ['2', '3', '4'])).toMatchObject({ alias: 'A', confidence: 'likely' });
+    expect(between(['2', '3', '4'], ['1'])).toMatchObject({ alias: 'B', confidence: 'likely' });
+  });
+
+  test('are no sign that the task is done if they pass on the base, too', () => {
+    expect(decision(written('A', 1, []), written('B', 1, ['1']))).toMatchObject({ confidence: 'likely' });
+    const decided = decision(written('A', 1, [], 1), written('B', 1, ['1']));
+    expect(decided).toMatchObject({ kind: 'toss-up', alias: 'A' });
+    expect(decided.because).toContain('do not show that the task is done, so a person must choose.');
+  });
+
+  test('leave the choice to a person where they contradict what is likely without them', () => {
+    const ahead = { behaviour: behaving(1), agreement: 0.9, family: 'claude' };
+    const behind = { behaviour: behaving(0), agreement: 0.1, family: 'gpt' };
+    const [likely, preferred] = [candidate('A', ahead), candidate('B', behind)];
+    expect(decision(likely, preferred)).toMatchObject({ alias: 'A', confidence: 'likely' });
+    const decided = decision(
+      { ...likely, independentTests: writtenTests(1, ['1']) },
+      { ...preferred, independentTests: writtenTests(1, []) },
+    );
+    expect(decided).toMatchObject({ kind: 'toss-up', alias: 'B', decidedBy: 'independent' });
+    expect(decided.because).toContain('Without tests that a model wrote, A would be likely right');
+  });
+
+  test('make no pick clear that would not lead without them, whatever else was found', () => {
+    const results = fc.array(fc.subarray(['1', '2', '3']), { minLength: 8, maxLength: 8 });
+    fc.assert(
+      fc.property(pools, results, ([pool], fails) => {
+        const given = pool.map(({ independentTests: _none, ...one }) => one);
+        const asked = given.map((one, i) => ({ ...one, independentTests: writtenTests(3, fails[i] ?? []) }));
+        const decided = decision(...asked);
+        if (decided.kind !== 'winner' || decided.confidence !== 'clear') return;
+        const pick = asked.find(({ alias }) => alias === decided.alias);
+        const others = asked.filter(
+          ({ alias, survivor, baseTests }) =>
+            alias !== decided.alias &&
+            !(pick?.alike ?? []).includes(alias) &&
+            survivor &&
+            (baseTests?.regressions.length ?? 0) === 0 &&
+            (baseTests?.fixed.length ?? 0) >= (pick?.baseTests?.fixed.length ?? 0),
+        );
+        const own = pick?.independentTests.failing.map(({ id }) => id) ?? [];
+        const isSetApart = others.some(({ independentTests: { failing: theirs } }) =>
+          theirs.some(({ id }) => !own.includes(id)),
+        );
+        if (isSetApart) expect(decision(...given)).toMatchObject({ alias: decided.alias });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('never make a pick clear that a rival disputes by one of them', () => {
+    fc.assert(
+      fc.property(pools, ([pool]) => {
+        const [first, second, ...others] = pool;
+        if (!first || !second) return;
+        const split = [
+          { ...first, independentTests: writtenTests(5, ['1']) },
+          { ...second, independentTests: writtenTests(5, ['2', '3', '4', '5']) },
+          ...others.map((one) => ({ ...one, independentTests: writtenTests(5, ['1', '2', '3', '4', '5']) })),
+        ];
+        const decided = decision(...split);
+        const sound = (one: Evidence) => one.survivor && (one.baseTests?.regressions.length ?? 0) === 0;
+        if (sound(first) && sound(second) && first.baseTests?.fixed.length === second.baseTests?.fixed.length)
+          expect(decided).not.toMatchObject({ confidence: 'clear', alias: first.alias });
+      }),
+    );
   });
 });
 

@@ -50,6 +50,18 @@ export const independentTests = (passed: number, failed: number): IndependentTes
   failing: Array.from({ length: failed }, (_, i) => ({ id: `neutral ${i}`, origin: 'issue' })),
 });
 
+/** By ids: those that it passes are all others of `of`. `kept`: how many of the passed ones pass on the base, too. */
+export const writtenTests = (of: number, fails: readonly string[], kept = 0): IndependentTests => {
+  const passed = of - fails.length;
+  return {
+    passed,
+    total: of,
+    failing: fails.map((id) => ({ id, origin: 'writer' })),
+    kept,
+    written: { passed, total: of, kept },
+  };
+};
+
 export const behaving = (agreement: number): Omit<Behaviour, 'id'> => ({
   observed: 40,
   contested: 8,

@@ -1,0 +1,76 @@
+/** Origins of tests that no competing model wrote. */
+export const INDEPENDENT_TEST_ORIGINS = ['issue', 'writer', 'distinguishing', 'reviewer'] as const;
+export type IndependentTestOrigin = (typeof INDEPENDENT_TEST_ORIGINS)[number];
+
+/** Independent tests that were admitted by execution, run on one candidate's production code. */
+export interface IndependentTests {
+  readonly passed: number;
+  readonly total: number;
+  readonly failing: readonly {
+    readonly id: string;
+    readonly origin: IndependentTestOrigin;
+    /** Its name for people, in its writer's words; absent: the id. */
+    readonly title?: string;
+    /** The end of the runner's message, bounded; absent for none. */
+    readonly message?: string;
+  }[];
+  /** How many of the passed ones pass on the base, too, so that they show nothing that is done; absent: none. */
+  readonly kept?: number;
+  /** The part of these counts that is of tests written by models, not of the issue's examples; absent: none. */
+  readonly written?: { readonly passed: number; readonly total: number; readonly kept: number };
+}
+
+const NONE_WRITTEN = { passed: 0, total: 0, kept: 0 };
+
+/** How many passed tests show that the task is done: they fail on the base. By who states the requirement. */
+export function shownBy({ passed, kept = 0, written = NONE_WRITTEN }: IndependentTests): {
+  readonly issue: number;
+  readonly written: number;
+} {
+  const byModels = written.passed - written.kept;
+  return { issue: passed - kept - byModels, written: byModels };
+}
+
+/** The issue's own examples alone. */
+export const withoutWritten = ({
+  passed,
+  total,
+  failing,
+  kept = 0,
+  written = NONE_WRITTEN,
+}: IndependentTests): IndependentTests => ({
+  passed: passed - written.passed,
+  total: total - written.total,
+  failing: failing.filter(({ origin }) => origin === 'issue'),
+  ...(kept > written.kept ? { kept: kept - written.kept } : {}),
+});
+
+/** Results of independent tests of two origins on the same candidate. */
+export function joinTests(
+  a: IndependentTests = NO_INDEPENDENT_TESTS,
+  b: IndependentTests = NO_INDEPENDENT_TESTS,
+): IndependentTests {
+  const kept = (a.kept ?? 0) + (b.kept ?? 0);
+  const [one, other] = [a.written ?? NONE_WRITTEN, b.written ?? NONE_WRITTEN];
+  return {
+    passed: a.passed + b.passed,
+    total: a.total + b.total,
+    failing: [...a.failing, ...b.failing],
+    ...(kept > 0 ? { kept } : {}),
+    ...(a.written || b.written
+      ? {
+          written: {
+            passed: one.passed + other.passed,
+            total: one.total + other.total,
+            kept: one.kept + other.kept,
+          },
+        }
+      : {}),
+  };
+}
+
+/** The names of independent tests that a candidate fails, as every report and page has them. */
+export const failingNames = ({ failing }: Pick<IndependentTests, 'failing'>): readonly string[] =>
+  failing.map(({ id, title }) => title ?? id);
+
+export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };

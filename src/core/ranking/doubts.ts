@@ -1,0 +1,158 @@
+import {
+  type Evidence,
+  findingText,
+  lacksComparison,
+  questionsOf,
+  type TamperingFinding,
+  unlockedOf,
+} from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
+import { type Separator, unconfirmedLogOdds } from './odds.ts';
+import { disputes, fixShown, hasIndependentProof, type LeadingCandidate, soundRivals } from './proof.ts';
+import { unseenChange } from './reasons.ts';
+import { isContradictedBy } from './strategies.ts';
+
+/**
+ * What tests that models wrote have to do with the pick: `none`, as far as it would be likely without them, too; `decide`:
+ * it would not lead, or not be likely; `against`: another candidate would be likely.
+ */
+export type WrittenTestsRole = 'none' | 'decide' | { readonly against: Alias };
+
+/** Reasons why a person must choose, whatever the odds. */
+export function openDoubts(standing: LeadingCandidate, written: WrittenTestsRole): readonly string[] {
+  const { best, winning, evidence, rivals } = standing;
+  const contradicting = rivals.find((one) => {
+    const other = evidence.find(({ alias }) => alias === one.alias);
+    return (
+      one.regressions === 0 &&
+      other &&
+      isContradictedBy({ evidence: winning, fixed: best.fixed }, { evidence: other, fixed: one.fixed })
+    );
+  });
+  return [
+    ...(contradicting
+      ? [`${contradicting.alias} passes executed tests that ${best.alias} fails, so a person must choose.`]
+      : []),
+    ...unexecuted(winning).map(
+      (finding) =>
+        `${best.alias} changes what tests check, and the original was not executed (${findingText(finding)}), so a person must look at it.`,
+    ),
+    ...((winning.baseTests?.superseded ?? []).length > 0
+      ? [
+          `${best.alias} breaks existing tests that the brief says must change, so a person must look at its versions of them.`,
+        ]
+      : []),
+    ...(unlockedOf(winning) === 'differs'
+      ? [
+          `The tests of the base commit give other results on the code of ${best.alias} where assertion libraries are locked, and it left no records of the lock, so a person must look at it.`,
+        ]
+      : []),
+    ...(leadsByUnconfirmedTests(standing)
+      ? [`${best.alias} would not lead without tests that only its own model family confirms.`]
+      : []),
+    ...(written !== 'none' && BY_TESTS.has(standing.decidedBy) && fixShown(standing, false) !== 'executed'
+      ? [
+          `Tests that a model wrote set ${best.alias} apart, but they do not show that the task is done, so a person must choose.`,
+        ]
+      : []),
+    ...(typeof written === 'object'
+      ? [
+          `Without tests that a model wrote, ${written.against} would be likely right: the model or ${best.alias} may have misread the task, so a person must choose.`,
+        ]
+      : []),
+    ...(failsConfirmedTests(standing)
+      ? [`What put ${best.alias} first was not executed, and it fails tests that other candidates confirm.`]
+      : []),
+  ];
+}
+
+const BY_TESTS: ReadonlySet<Separator> = new Set(['independent', 'tests', 'objections']);
+
+/** The first question about tests whose original version was not executed; empty for none. */
+const unexecuted = (winning: Evidence): readonly TamperingFinding[] =>
+  questionsOf(winning)
+    .filter(({ original }) => original === 'not-run')
+    .slice(0, 1);
+
+/** Whether tests put the first candidate there, and without unconfirmed ones it would be within the undecided margin. */
+function leadsByUnconfirmedTests(standing: LeadingCandidate): boolean {
+  const { best, decidedBy, sameSet, calibration } = standing;
+  const [next] = soundRivals(standing);
+  if (!next || decidedBy !== 'tests') return false;
+  const gained =
+    unconfirmedLogOdds(sameSet(best.alias), calibration) -
+    unconfirmedLogOdds(sameSet(next.alias), calibration);
+  return gained > 0 && best.support - next.support - gained <= calibration.undecidedMargin;
+}
+
+function failsConfirmedTests({ best, decidedBy, sameSet }: LeadingCandidate): boolean {
+  const { confirmed } = sameSet(best.alias);
+  return NOT_EXECUTED.has(decidedBy) && confirmed.passed < confirmed.total;
+}
+
+/**
+ * Reasons why the pick cannot be `clear`: tests are inconclusive, candidates were not compared, a person is asked, a
+ * defect was reported, the supporting evidence was not executed or comes from a single model family, or clear picks were
+ * wrong too often here.
+ */
+export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRole): readonly string[] {
+  const { winning, decidedBy, sameSet, rivals, evidence, calibration } = standing;
+  const { baseTests } = winning;
+  const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
+  const proof = hasIndependentProof(standing);
+  const [disputed] = disputes(standing);
+  const doubts: readonly (readonly [boolean, string])[] = [
+    [!tested, 'The existing tests leave no report in which a test passes.'],
+    [
+      fixShown(standing, false) !== 'executed',
+      `No test that somebody else wrote or confirms shows that the task is done${unseenChange(winning)}.`,
+    ],
+    [winning.doubt !== undefined, 'A reviewer named a defect that execution did not refute.'],
+    [
+      winning.mixedKinds === true,
+      'Candidates change files of different kinds, so what the task asks for is uncertain.',
+    ],
+    [lacksComparison(winning.cut), 'Candidates were not compared for lack of time.'],
+    [
+      (baseTests?.contested ?? []).length > 0,
+      'A person is asked whether existing tests that it breaks should change.',
+    ],
+    [
+      unlockedOf(winning) === 'unrecorded',
+      'Nothing shows that assertion libraries were locked when its tests ran in other surroundings, unlike on the base commit.',
+    ],
+    [
+      questionsOf(winning).length > 0,
+      'It changes tests, or contains code that may detect them: a person should look at these lines.',
+    ],
+    [sameSet(winning.alias).disputed > 0, 'It fails tests of another candidate.'],
+    [disputed !== undefined, `It fails an independent test that ${disputed?.alias} passes.`],
+    [
+      written !== 'none',
+      'Only tests that a model wrote set it apart, and a model may have misread the task.',
+    ],
+    [decidedBy === 'gates' && !proof, 'Nobody else was left to question it.'],
+    [NOT_EXECUTED.has(decidedBy), 'What put it first was not executed.'],
+    [
+      !proof && rivals.length > 0 && families(evidence) < 2,
+      'All that speaks for it comes from one model family.',
+    ],
+    [calibration.own?.noneClear === true, 'Too many clear picks were wrong in this repository.'],
+  ];
+  return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
+}
+
+/** Known model families among the survivors. */
+const families = (evidence: readonly Evidence[]): number =>
+  new Set(evidence.flatMap(({ survivor, family }) => (survivor && family !== undefined ? [family] : [])))
+    .size;
+
+const NOT_EXECUTED: ReadonlySet<Separator> = new Set([
+  'agreement',
+  'vote',
+  'score',
+  'metrics',
+  'weights',
+  'alike',
+  'tie',
+]);

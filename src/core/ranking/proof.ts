@@ -1,0 +1,68 @@
+import { type Evidence, NO_INDEPENDENT_TESTS, type SameSetTests, shownBy } from '../evidence/index.ts';
+import type { Alias } from '../model/index.ts';
+import type { Calibration, Ranked, Separator } from './odds.ts';
+import { failsAgainst } from './strategies.ts';
+
+/** The parts of a judgement that the decision uses. */
+export interface JudgedOutcome {
+  readonly kind: 'judged' | 'discarded' | 'unanswered';
+  readonly confidence: 'clear' | 'likely' | 'toss-up';
+  readonly because: string;
+}
+
+/** Judges without a confident verdict express no preference. */
+export const hasVerdict = ({ kind, confidence }: JudgedOutcome): boolean =>
+  kind === 'judged' && confidence !== 'toss-up';
+
+/** The first survivor, and what its chance is estimated from. */
+export interface LeadingCandidate {
+  readonly best: Ranked;
+  readonly winning: Evidence;
+  /** Survivors with a different change, best first. */
+  readonly rivals: readonly Ranked[];
+  readonly evidence: readonly Evidence[];
+  readonly sameSet: (alias: Alias) => SameSetTests;
+  /** What separated it from the first rival. */
+  readonly decidedBy: Separator;
+  readonly judgement?: JudgedOutcome | undefined;
+  readonly calibration: Calibration;
+}
+
+/** Rivals that break nothing and fix as many base tests. */
+export const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked[] =>
+  rivals.filter((one) => one.regressions === 0 && one.fixed >= best.fixed);
+
+/**
+ * Whether an executed test shows that something is fixed: a test of the task, of the base, or a new one that another
+ * candidate confirms. A candidate's own unconfirmed test is weak evidence, and none at all if a rival is left that
+ * breaks nothing: otherwise writing a test would be enough to be right.
+ */
+export function fixShown(standing: LeadingCandidate, alone: boolean): 'executed' | 'own-test' | 'nothing' {
+  const { winning, sameSet } = standing;
+  const same = sameSet(winning.alias);
+  if (hasIndependentProof(standing) || same.ownConfirmed || same.confirmed.passed > 0) return 'executed';
+  return alone && (winning.provenTests ?? 0) > 0 ? 'own-test' : 'nothing';
+}
+
+/**
+ * Tests that a task asks for are proven by what they catch. Tests written by models show nothing if they disagree: if
+ * they favour a rival that breaks nothing at least as often as the pick, it is unknown which of them misread the task.
+ */
+export function hasIndependentProof(standing: LeadingCandidate): boolean {
+  const { independentTests, baseTests, mutants } = standing.winning;
+  const shown = shownBy(independentTests ?? NO_INDEPENDENT_TESTS);
+  return (
+    shown.issue > 0 ||
+    (baseTests?.fixed.length ?? 0) > 0 ||
+    (mutants?.caught ?? 0) > 0 ||
+    (shown.written > 0 && disputes(standing).every(({ lost, won }) => lost < won))
+  );
+}
+
+/** The rivals that break nothing and pass independent tests that the pick fails: how many, and the other way round. */
+export const disputes = (standing: LeadingCandidate) =>
+  soundRivals(standing).flatMap(({ alias }) => {
+    const other = standing.evidence.find((one) => one.alias === alias);
+    const lost = other ? failsAgainst(standing.winning, other) : 0;
+    return other && lost > 0 ? [{ alias, lost, won: failsAgainst(other, standing.winning) }] : [];
+  });
