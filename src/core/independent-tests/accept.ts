@@ -11,6 +11,8 @@ export interface AcceptanceContext {
   /** Texts that define the requirements: quotes must occur in one of them. */
   readonly requirements: readonly string[];
   readonly baseFiles: readonly string[];
+  /** The test file that the writer was shown as an example: names in it are known. */
+  readonly example: string;
   /** Texts of base files that the tests import from, by path. */
   readonly imported: Readonly<Record<string, string>>;
 }
@@ -26,7 +28,8 @@ export function acceptTests(written: readonly WrittenTest[], context: Acceptance
   const tests: IndependentTest[] = [];
   const rejected: { title: string; because: string }[] = [];
   const seen = new Set<string>();
-  const known = new Set(context.requirements.flatMap((text) => [...identifiersIn(text)]));
+  const shown = [...context.requirements, context.example];
+  const known = new Set(shown.flatMap((text) => [...identifiersIn(text)]));
   for (const [i, one] of written.entries()) {
     const path = context.paths[i];
     const because =
@@ -89,7 +92,7 @@ function inventedNames(
     const from = paths.find((each) => Object.hasOwn(imported, each));
     const text = from === undefined ? '' : (imported[from] ?? '');
     // Its exports cannot be determined from its own text.
-    if (/^\s*export\s*\*|\bimport\s+\*/m.test(text)) return [];
+    if (/^\s*export\s*\*|\bimport\s+\*|\bmodule\.exports\s*=\s*require\b/m.test(text)) return [];
     const words = identifiersIn(text);
     const isModule = (name: string) =>
       paths.some((each) => {

@@ -214,7 +214,7 @@ function relativeModulePaths(path: string, from: string): readonly string[] {
   // TypeScript sources are imported under their compiled name.
   const source = /\.([cm]?)jsx?$/.exec(at);
   const typed = source ? [at.replace(/\.([cm]?)js(x?)$/, '.$1ts$2'), at.replace(/\.jsx?$/, '.tsx')] : [];
-  return [...JS_SUFFIXES.map((end) => `${at}${end}`), ...typed];
+  return [...JS_SUFFIXES.map((end) => `${at}${end}`.replace(/^\//, '')), ...typed];
 }
 
 /** Null if it leads outside the repository. */

@@ -154,7 +154,8 @@ async function writeDistinguishingTest(
       const value = note.trim() || 'The brief does not say which behaviour is right.';
       return { ...answer, value };
     }
-    const how = { origin: 'distinguishing', paths: places, written: [test] } as const;
+    const { sample: example } = setting;
+    const how = { origin: 'distinguishing', paths: places, written: [test], example } as const;
     const { tests, rejected } = await acceptWrittenTests(runner, writer, how);
     const [accepted] = tests;
     const value = accepted

@@ -159,7 +159,12 @@ export async function writeIndependentTests(
     });
     if (answer.kind === 'nothing') return answer;
     const { tests, note } = answer.value;
-    const accepted = await acceptWrittenTests(runner, writer, { origin: 'writer', paths, written: tests });
+    const accepted = await acceptWrittenTests(runner, writer, {
+      origin: 'writer',
+      paths,
+      written: tests,
+      example: setting.sample,
+    });
     const value = { ...accepted, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
     return { ...answer, value };
   });
@@ -178,9 +183,11 @@ export async function acceptWrittenTests(
     readonly origin: 'writer' | 'distinguishing';
     readonly paths: readonly string[];
     readonly written: readonly WrittenTest[];
+    /** The test file that the writer was shown. */
+    readonly example: string;
   },
 ): Promise<AcceptedTests> {
-  const { origin, paths, written } = given;
+  const { origin, paths, written, example } = given;
   const { baseFiles } = runner;
   const imported: Record<string, string> = {};
   for (const path of importedFiles(written, paths, baseFiles)) {
@@ -191,6 +198,7 @@ export async function acceptWrittenTests(
     origin,
     paths,
     requirements: requirementTexts(writer),
+    example,
     baseFiles,
     imported,
   });

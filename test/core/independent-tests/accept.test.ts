@@ -23,6 +23,7 @@ const ground = (fields: Partial<AcceptanceContext> = {}): AcceptanceContext => (
   paths: ['test/independent-1.test.js', 'test/independent-2.test.js'],
   requirements: ['Quotes break the import', `I think:\n- ${QUOTE},\n- add \`joinLine\` to csv.js`],
   baseFiles: ['src/csv.js', 'test/csv.test.js'],
+  example: "import { splitLine } from '../src/csv.js';\n",
   imported: { 'src/csv.js': 'export function splitLine(line) {}\n' },
   ...fields,
 });
@@ -169,4 +170,25 @@ test.each([
   ['a.txt', 'def f(): pass', []],
 ])('what %s declares', (path, text, lines) => {
   expect(declarationsOf(path, text)).toEqual(lines);
+});
+
+describe('the entry of a package, as many CommonJS packages have it', () => {
+  const file = "const { splitLine } = require('..');\n";
+  const entry = { baseFiles: ['index.js', 'lib/csv.js', 'test/csv.test.js'], example: '' };
+  const says = (text: string, example = '') =>
+    why({ file }, { ...entry, example, imported: { 'index.js': text } });
+
+  test('is found from a folder of tests', () => {
+    expect(importedFiles([written({ file })], ['test/one.test.js'], entry.baseFiles)).toEqual(['index.js']);
+    expect(says('exports.splitLine = () => [];\n')).toBeNull();
+    expect(says('exports.joinLine = () => [];\n')).toContain('splitLine');
+  });
+
+  test('may export what another file exports', () => {
+    expect(says("'use strict';\n\nmodule.exports = require('./lib/csv');\n")).toBeNull();
+  });
+
+  test('has the names that the example imports from it', () => {
+    expect(says('exports.joinLine = () => [];\n', "const { splitLine } = require('../');\n")).toBeNull();
+  });
 });
