@@ -81,6 +81,12 @@ function rejectionReason(
     : `It uses names that occur neither in the task nor in the code: ${invented.slice(0, 5).join(', ')}.`;
 }
 
+/**
+ * Exports that cannot be determined from the file's own text: those of another file, and, in CommonJS, of a value that is
+ * no literal (`module.exports = require('./lib')`, `Object.assign(picomatch, parts)`).
+ */
+const HIDDEN_EXPORTS = /^\s*export\s*\*|\bimport\s+\*|\bmodule\.exports\s*=\s*[^\s{=]/m;
+
 /** A test must not invent a name for code yet to be written, because candidates could not know it. */
 function inventedNames(
   path: string,
@@ -91,8 +97,7 @@ function inventedNames(
   return importsOf(path, file, baseFiles).flatMap(({ names, paths }) => {
     const from = paths.find((each) => Object.hasOwn(imported, each));
     const text = from === undefined ? '' : (imported[from] ?? '');
-    // Its exports cannot be determined from its own text.
-    if (/^\s*export\s*\*|\bimport\s+\*|\bmodule\.exports\s*=\s*require\b/m.test(text)) return [];
+    if (HIDDEN_EXPORTS.test(text)) return [];
     const words = identifiersIn(text);
     const isModule = (name: string) =>
       paths.some((each) => {

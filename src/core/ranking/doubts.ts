@@ -50,7 +50,7 @@ export function openDoubts(standing: LeadingCandidate, written: WrittenTestsRole
     ...(leadsByUnconfirmedTests(standing)
       ? [`${best.alias} would not lead without tests that only its own model family confirms.`]
       : []),
-    ...(written !== 'none' && BY_TESTS.has(standing.decidedBy) && fixShown(standing, false) !== 'executed'
+    ...(written !== 'none' && !BY_OPINION.has(standing.decidedBy) && fixShown(standing, false) !== 'executed'
       ? [
           `Tests that a model wrote set ${best.alias} apart, but they do not show that the task is done, so a person must choose.`,
         ]
@@ -66,7 +66,8 @@ export function openDoubts(standing: LeadingCandidate, written: WrittenTestsRole
   ];
 }
 
-const BY_TESTS: ReadonlySet<Separator> = new Set(['independent', 'tests', 'objections']);
+/** Strategies that are asked because executed evidence does not decide. */
+const BY_OPINION: ReadonlySet<Separator> = new Set(['judges', 'vote', 'score', 'metrics', 'weights']);
 
 /** The first question about tests whose original version was not executed; empty for none. */
 const unexecuted = (winning: Evidence): readonly TamperingFinding[] =>

@@ -186,6 +186,8 @@ describe('the entry of a package, as many CommonJS packages have it', () => {
 
   test('may export what another file exports', () => {
     expect(says("'use strict';\n\nmodule.exports = require('./lib/csv');\n")).toBeNull();
+    expect(says("Object.assign(csv, require('./lib/csv'));\nmodule.exports = csv;\n")).toBeNull();
+    expect(says('module.exports = { joinLine };\n')).toContain('splitLine');
   });
 
   test('has the names that the example imports from it', () => {

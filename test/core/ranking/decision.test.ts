@@ -178,6 +178,13 @@ describe('tests that a model wrote from the issue', () => {
       decision(written('A', 4, fails), written('B', 4, others));
     expect(between(['1'], ['2'])).toMatchObject({ kind: 'toss-up' });
     expect(between(['1', '2'], ['3', '4'])).toMatchObject({ kind: 'toss-up' });
+    // They exclude a third one, and what is left is decided by text.
+    const three = [
+      candidate('A', { agreement: 0.9, independentTests: writtenTests(2, ['1']) }),
+      candidate('B', { agreement: 0.8, independentTests: writtenTests(2, ['2']) }),
+      candidate('C', { agreement: 0.8, independentTests: writtenTests(2, ['1', '2']) }),
+    ];
+    expect(decision(...three)).toMatchObject({ kind: 'toss-up', alias: 'A', decidedBy: 'agreement' });
     expect(between(['1'], ['2', '3', '4'])).toMatchObject({ alias: 'A', confidence: 'likely' });
     expect(between(['2', '3', '4'], ['1'])).toMatchObject({ alias: 'B', confidence: 'likely' });
   });
