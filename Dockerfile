@@ -27,7 +27,7 @@ ARG COMMIT=""
 RUN if [ -n "$COMMIT" ]; then printf '{"commit":"%s"}\n' "$COMMIT" > build-info.json; fi
 # `node` (uid 1000) comes with the image. It owns the data folder and nothing else: the code belongs to root.
 RUN install -d -o node -g node -m 0700 /data
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data RUNOFF_AGENTS=/opt/agents
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 RUNOFF_DATA=/data RUNOFF_AGENTS=/opt/agents MALLOC_ARENA_MAX=2
 # Agents belong to root: neither a candidate nor Runoff itself can change what the next run starts. An image based on this
 # one can install more in the same way, as `USER root`.
 ARG AGENTS=""

@@ -5,8 +5,11 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What `npm start` gives Node: a small nursery, as the App waits far more than it works. */
-const AS_NPM_START = ['--max-semi-space-size=2'];
+/**
+ * What `npm start` gives Node, as the App waits far more than it works: a small nursery, and few arenas of glibc's malloc,
+ * which keep what threads have freed.
+ */
+const AS_NPM_START = { argv: ['--max-semi-space-size=2'], env: { MALLOC_ARENA_MAX: '2' } };
 /** Names of the programs that start a sandbox, from the first one to the one that stays. */
 const LAUNCHERS = new Set(['sh', 'setpriv', 'unshare', 'prlimit', 'bwrap']);
 
@@ -61,13 +64,14 @@ export async function startApp(
   variables: Readonly<Record<string, string>>,
 ): Promise<AppProcess> {
   const main = join(import.meta.dirname, '../src/main.ts');
-  const app = spawn(process.execPath, [...AS_NPM_START, main, 'serve'], {
+  const app = spawn(process.execPath, [...AS_NPM_START.argv, main, 'serve'], {
     cwd: home,
     env: {
       PATH: process.env.PATH,
       HOME: home,
       RUNOFF_DATA: join(home, 'data'),
       PORT: '0',
+      ...AS_NPM_START.env,
       ...variables,
       LOG_LEVEL: 'warn',
     },
