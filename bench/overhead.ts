@@ -82,7 +82,8 @@ async function lap(
   const started = await eventually(LOOK_MS, async () => {
     const candidates = await store.candidates(id);
     const run = await store.run(id);
-    if (run && isOver(run.state)) throw new Error(`No coder was started: ${endOf(run)}`);
+    if (run && isOver(run.state))
+      throw new Error(`The run ended with ${candidates.length} of ${count} coders: ${endOf(run)}`);
     const isWaiting = candidates.some(({ state }) => state === 'queued');
     return candidates.length === count && !isWaiting ? performance.now() : null;
   });
@@ -139,7 +140,12 @@ function appOf({ files, candidates }: Case, runs: number): DemoAppOptions {
   return {
     settings: settingsOf(coders),
     scripts,
-    variables: { MODEL_PRICES: prices, CODERS_PER_WORKER: slots, CODERS_PER_REPOSITORY: slots },
+    variables: {
+      MODEL_PRICES: prices,
+      CODERS_PER_WORKER: slots,
+      CODERS_PER_REPOSITORY: slots,
+      MAX_CANDIDATES: `${candidates}`,
+    },
     furnish: (folder) => addFiles(folder, files),
   };
 }
