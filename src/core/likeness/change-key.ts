@@ -5,8 +5,8 @@ import { isBeyondLimits, type TokenizedLine, tokenizeHunk } from './profile.ts';
 
 /** One place that a patch changes, without differences that only formatting causes. */
 interface ChangeRun {
-  /** Line in the base of the last unchanged code before it. */
-  readonly after: number;
+  /** Where the last unchanged code before it is in the base. */
+  readonly after: Place;
   readonly removed: PlacedToken[];
   readonly added: PlacedToken[];
 }
@@ -16,9 +16,22 @@ interface OpenRun extends ChangeRun {
   readonly before: readonly PlacedToken[];
 }
 
+/** A line of the base, and how many of its tokens are before this place; 0 for all, as between lines. */
+type Place = readonly [line: number, tokens: number];
+
 interface PlacedToken {
   readonly text: string;
-  readonly base: number;
+  readonly place: Place;
+}
+
+/** Commas do not count: the last one may go with a line break. */
+function placedTokens({ tokens, base }: TokenizedLine): readonly PlacedToken[] {
+  const all = tokens.filter((text) => text !== ',').length;
+  let count = 0;
+  return tokens.map((text) => {
+    if (text !== ',') count += 1;
+    return { text, place: [base, count === all ? 0 : count] };
+  });
 }
 
 /** Lock files follow from the manifest, and any installation changes them. */
@@ -27,7 +40,7 @@ const LOCK_FILE = /(?:^|\/)(?:[\w.-]+\.lock|[\w.-]*-lock\.(?:json|ya?ml)|go\.sum
 /**
  * The class key of a patch. Two patches have the same key if their production files differ only in comments, blanks,
  * quotes, trailing commas, line breaks, or lines that one of them removes and adds again. Tests, docs, lock files and
- * scratch files are ignored. A moved line is a change, and the same lines at another place of the base are a
+ * scratch files are ignored. A moved line is a change, and the same code at another place of the base, or of a line, is a
  * different change. Empty for a patch without production changes; a patch that exceeds the limits of comparison is
  * its own key.
  */
@@ -79,7 +92,7 @@ function changeRuns(lines: readonly TokenizedLine[], indented: boolean): readonl
       removed: line.kind === 'added' ? [] : sides.old.read(line),
       added: line.kind === 'removed' ? [] : sides.now.read(line),
     };
-    const tokens = line.tokens.map((text) => ({ text, base: line.base }));
+    const tokens = placedTokens(line);
     if (line.kind === 'context') {
       // The code after a change has another indentation: in indentation-sensitive languages that is part of the
       // change.
@@ -90,7 +103,7 @@ function changeRuns(lines: readonly TokenizedLine[], indented: boolean): readonl
       continue;
     }
     if (!open) {
-      open = { after: before.at(-1)?.base ?? line.base - 1, removed: [], added: [], before };
+      open = { after: before.at(-1)?.place ?? [line.base - 1, 0], removed: [], added: [], before };
       runs.push(open);
     }
     addIndentTokens(open, marks, line.base);
@@ -104,8 +117,8 @@ function addIndentTokens(
   marks: Readonly<Record<'removed' | 'added', readonly string[]>>,
   base: number,
 ): void {
-  run.removed.push(...marks.removed.map((text) => ({ text, base })));
-  run.added.push(...marks.added.map((text) => ({ text, base })));
+  run.removed.push(...marks.removed.map((text): PlacedToken => ({ text, place: [base, 0] })));
+  run.added.push(...marks.added.map((text): PlacedToken => ({ text, place: [base, 0] })));
 }
 
 /** A comma before a closing bracket is irrelevant, on one line or across two. */
@@ -151,7 +164,7 @@ function trimmedRun({ after, removed, added, before }: OpenRun): readonly Change
   if (end === from && stop === from) return [];
   const shared = removed.slice(0, from);
   const run = {
-    after: shared.at(-1)?.base ?? after,
+    after: shared.at(-1)?.place ?? after,
     removed: removed.slice(from, end),
     added: added.slice(from, stop),
   };
@@ -174,7 +187,13 @@ function slidUp(run: ChangeRun, before: readonly PlacedToken[]): ChangeRun {
   )
     steps++;
   if (steps === 0) return run;
-  const turned = Array.from({ length }, (_, i) => ({ text: at(i - steps) as string, base: 0 }));
-  const above = before[before.length - 1 - steps]?.base ?? 0;
+  const turned = Array.from(
+    { length },
+    (_, i): PlacedToken => ({
+      text: at(i - steps) as string,
+      place: [0, 0],
+    }),
+  );
+  const above = before[before.length - 1 - steps]?.place ?? [0, 0];
   return { after: above, removed: run.removed.length ? turned : [], added: run.added.length ? turned : [] };
 }

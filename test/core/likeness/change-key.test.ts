@@ -155,3 +155,17 @@ test('beyond the limits a patch is its own class', () => {
   const huge = (last: string) => created('src/data.ts', [...Array(12_000).fill('x();'), last]);
   expect(changeKey(huge('a()'))).not.toBe(changeKey(huge('b()')));
 });
+
+test('the same tokens at two places of one line are two changes', () => {
+  const before = '-  return Array.from({ length: to - from }, (_, i) => from + i);';
+  const at = (line: string) =>
+    changeKey(change('src/ranges.ts', [' export const all = 1;', before, `+${line}`, ' }']));
+  const longer = at('  return Array.from({ length: to - from + 1 }, (_, i) => from + i);');
+  expect(longer).not.toBe(at('  return Array.from({ length: to - from }, (_, i) => from + i + 1);'));
+  expect(longer).toBe(at('  return Array.from({ length: to - from + 1 }, (_, i) => from + i)'));
+});
+
+test('an added line is the same change with and without lines around it', () => {
+  const around = change('src/sum.ts', [' const one = 1;', '+const two = 2;', ' const three = 3;']);
+  expect(changeKey(around)).toBe(changeKey(change('src/sum.ts', ['+const two = 2;'], { at: 2 })));
+});
