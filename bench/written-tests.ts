@@ -22,7 +22,7 @@ import {
   NO_INDEPENDENT_TESTS,
   withoutWritten,
 } from '../src/core/evidence/index.ts';
-import type { IndependentTestReport } from '../src/core/independent-tests/index.ts';
+import { type IndependentTestReport, MAX_WRITTEN_TESTS } from '../src/core/independent-tests/index.ts';
 import {
   decide,
   rank,
@@ -35,7 +35,7 @@ import { Settings } from '../src/core/settings/index.ts';
 import { startScriptedModels } from '../src/demo/scripted-models/index.ts';
 import { type RuleMadeTest, testsOfFix } from './selection/fix-tests.ts';
 import { ranges } from './selection/ranges.ts';
-import { requestOf, type SelectionTask } from './selection/task.ts';
+import { requestOf } from './selection/task.ts';
 
 interface Pool {
   readonly request: SelectRequest;
@@ -68,20 +68,17 @@ function poolsIn(folder: string): readonly Pool[] {
   });
 }
 
-function ownPools(root: string): readonly Pool[] {
-  return [ranges].map((task: SelectionTask) => {
-    const [title = ''] = task.issue.split('\n');
-    return {
-      request: requestOf(join(root, randomUUID()), { ...task, issue: title }),
-      right: Object.fromEntries(task.candidates.map(({ name, right }) => [name, right])),
-      fixTests: task.fixTests ?? {},
-    };
-  });
+/** A small repository of our own. */
+function ownPool(root: string): Pool {
+  const [title = ''] = ranges.issue.split('\n');
+  return {
+    request: requestOf(join(root, randomUUID()), { ...ranges, issue: title }),
+    right: Object.fromEntries(ranges.candidates.map(({ name, right }) => [name, right])),
+    fixTests: ranges.fixTests ?? {},
+  };
 }
 
 const MODEL = 'scripted-writer';
-/** A writer may submit no more. */
-const MAX_TESTS = 8;
 
 /** The tests of all kinds, with their kind as the beginning of their title. */
 function submitted({ request, fixTests }: Pool) {
@@ -89,7 +86,7 @@ function submitted({ request, fixTests }: Pool) {
     testsOfFix(baseFile(request.repoDir ?? '', path), fixed),
   );
   const quote = (statementOf(request).split('\n', 1)[0] ?? '').replace(/^#+\s*/, '');
-  return tests.slice(0, MAX_TESTS).map(({ kind, now, file }, at) => ({
+  return tests.slice(0, MAX_WRITTEN_TESTS).map(({ kind, now, file }, at) => ({
     title: `${kind} (${at + 1})`,
     quote,
     why: '',
@@ -156,8 +153,8 @@ async function answerTo(pool: Pool): Promise<Answer> {
 type Vote = IndependentTestReport['tests'][number];
 const kindOf = ({ title }: Vote): string => title.replace(/ \(\d+\)$/, '');
 
-/** The votes of a writer's tests, of one quality. `supposed`: a test that only this wrong candidate would pass. */
-type Quality = (votes: readonly Vote[], supposed: Vote | null) => readonly Vote[];
+/** The votes of a writer's tests, of one quality. `assumed`: a test that only this wrong candidate would pass. */
+type Quality = (votes: readonly Vote[], assumed: Vote | null) => readonly Vote[];
 
 const RIGHT: RuleMadeTest['kind'] = 'right';
 const only = (kind: RuleMadeTest['kind']) => (votes: readonly Vote[]) =>
@@ -165,10 +162,10 @@ const only = (kind: RuleMadeTest['kind']) => (votes: readonly Vote[]) =>
 /** Right ones that show something, and tests in which the issue is misread. */
 const mixed =
   (right: number, wrong: number): Quality =>
-  (votes, supposed) => {
+  (votes, assumed) => {
     const shown = only(RIGHT)(votes).filter(({ status }) => status === 'admitted');
     const copies = Array.from({ length: wrong }, (_, i) =>
-      supposed ? [{ ...supposed, id: `${supposed.id}-${i}` }] : [],
+      assumed ? [{ ...assumed, id: `${assumed.id}-${i}` }] : [],
     );
     return [...shown.slice(0, right), ...copies.flat()];
   };
@@ -180,15 +177,15 @@ const QUALITIES: Readonly<Record<string, Quality>> = {
   'wrong: another value is expected': only('other value'),
   'wrong: the base is taken to be right': only('base is right'),
   'wrong: read as a wrong candidate reads it': mixed(0, 1),
-  'the same, two tests': mixed(0, 2),
+  'wrong: two tests, read as a wrong candidate reads it': mixed(0, 2),
   'three right, one read as a wrong candidate': mixed(3, 1),
   'one right, one read as a wrong candidate': mixed(1, 1),
-  'all of these together': (votes, supposed) => [...votes, ...(supposed ? [supposed] : [])],
+  'all of these together': (votes, assumed) => [...votes, ...(assumed ? [assumed] : [])],
 };
 
 /**
  * The worst misreading: a test that fails on the base and passes on the best-ranked wrong candidate that breaks nothing,
- * and on those with the same change, and on nobody else. Its result is supposed, not executed. Null if there is none.
+ * and on those with the same change, and on nobody else. Its result is assumed, not executed. Null if there is none.
  */
 function misreadAs(wrong: (alias: string) => boolean, { ranking, evidence }: DecisionRecord): Vote | null {
   const first = ranking.find(
@@ -198,9 +195,9 @@ function misreadAs(wrong: (alias: string) => boolean, { ranking, evidence }: Dec
   if (!first) return null;
   const passedBy = alike ?? [first.alias];
   return {
-    id: 'supposed',
+    id: 'assumed',
     origin: 'writer',
-    title: 'supposed',
+    title: 'assumed',
     status: 'admitted',
     because: '',
     passedBy,
@@ -216,13 +213,13 @@ function evidenceWith(votes: readonly Vote[], evidence: readonly Evidence[]) {
   return evidence.map(({ independentTests = NO_INDEPENDENT_TESTS, ...one }): Evidence => {
     const passes = admitted.filter(({ passedBy }) => passedBy.includes(one.alias));
     const failing = admitted.filter(({ failedBy }) => failedBy.includes(one.alias));
-    const kept = passes.filter((vote) => kindOf(vote) === 'base is right').length;
+    const guards = passes.filter((vote) => kindOf(vote) === 'base is right').length;
     const counts = { passed: passes.length, total: passes.length + failing.length };
     const tests = joinTests(withoutWritten(independentTests), {
       ...counts,
       failing: failing.map(({ id, origin, title }) => ({ id, origin, title })),
-      kept,
-      written: { ...counts, kept },
+      guards,
+      written: { ...counts, guards },
     });
     return tests.total > 0 ? { ...one, independentTests: tests } : one;
   });
@@ -260,7 +257,7 @@ function row(name: string, outcomes: readonly Outcome[]): string {
 const [folder] = process.argv.slice(2);
 const root = mkdtempSync(join(tmpdir(), 'runoff-written-tests-'));
 try {
-  const pools = folder ? poolsIn(folder) : ownPools(root);
+  const pools = folder ? poolsIn(folder) : [ownPool(root)];
   const kept =
     folder && existsSync(join(folder, 'answers.jsonl')) ? linesIn<Answer>(folder, 'answers.jsonl') : [];
   const answers = [...kept];

@@ -49,6 +49,7 @@ const OPPOSITES: Readonly<Record<string, string>> = {
   throws: 'doesNotThrow',
   doesNotThrow: 'throws',
 };
+/** Names that these repositories give to assertions and to the test object of tape. */
 const ASSERTING = /^(?:assert|t|st|s2t|tt)$/;
 const GROUPING = /^(?:describe|it|test|t|st)$/;
 
@@ -118,7 +119,11 @@ function unitsOf(text: string): readonly { readonly node: Node; readonly key: st
   return found;
 }
 
-const treeOf = (text: string): Node => parseAst(text, { lang: 'js' }) as unknown as Node;
+function treeOf(text: string): Node {
+  const tree: unknown = parseAst(text, { lang: 'js' });
+  if (!isNode(tree)) throw new Error('The test file is no program.');
+  return tree;
+}
 
 interface Edit {
   readonly start: number;

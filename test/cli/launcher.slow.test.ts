@@ -20,6 +20,9 @@ function runoff(cwd: string, ...argv: readonly string[]) {
   return { status, stderr };
 }
 
+/** What starts the App. */
+const STARTS = ['package.json', 'Dockerfile', 'deploy/runoff.service'];
+
 describe('--env-file belongs to Runoff: Node has an option of the same name and must not take it', () => {
   test.each([
     ['before the command', ['--env-file', 'gone.env', 'runs']],
@@ -52,17 +55,19 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
     expect(existsSync(trace)).toBe(false);
   });
 
-  test.each(['package.json', 'Dockerfile', 'deploy/runoff.service'])(
-    '%s starts Runoff with `--`, and with limits for idle memory',
-    (path) => {
-      const text = readFileSync(join(ROOT, path), 'utf8');
-      const starts = text.split('\n').filter((line) => /\bnode\b.*src\/main\.ts/.test(line));
-      expect(starts.length).toBeGreaterThan(0);
-      expect(starts.filter((line) => !/"--", |-- \S*src\/main\.ts/.test(line))).toEqual([]);
-      expect(text).toContain('MALLOC_ARENA_MAX=2');
-      expect(text).toContain('--max-semi-space-size=2');
-    },
-  );
+  test.each(STARTS)('%s starts Runoff with `--`', (path) => {
+    const starts = readFileSync(join(ROOT, path), 'utf8')
+      .split('\n')
+      .filter((line) => /\bnode\b.*src\/main\.ts/.test(line));
+    expect(starts.length).toBeGreaterThan(0);
+    expect(starts.filter((line) => !/"--", |-- \S*src\/main\.ts/.test(line))).toEqual([]);
+  });
+});
+
+test.each(STARTS)('%s starts the App with limits for idle memory', (path) => {
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  expect(text).toContain('MALLOC_ARENA_MAX=2');
+  expect(text).toContain('--max-semi-space-size=2');
 });
 
 test('the start folder is left before any package loads', () => {

@@ -191,7 +191,18 @@ const BELOW_COVERAGE: readonly RegExp[] = [
   /Coverage checks have not been met\b/,
 ];
 
-/** Whether the output of a test command says that coverage is below a threshold. */
+/** Another reason why a command fails although no test does: vitest, jest, mocha and Node on errors outside of tests. */
+const OUTSIDE_OF_TESTS =
+  /\bUnhandled (?:Errors?|Rejections?)\b|\bunhandled (?:promise )?rejection|\buncaughtException\b/i;
+
+/** Exit codes with which these programs end. A crash has others. */
+const COVERAGE_EXIT_CODES: ReadonlySet<number | null> = new Set([1, 2]);
+
+/** Whether a test command in which no test failed did so because coverage is below a threshold, by its output. */
+export const failedForCoverage = (exitCode: number | null, output: string): boolean =>
+  COVERAGE_EXIT_CODES.has(exitCode) && saysBelowCoverage(output) && !OUTSIDE_OF_TESTS.test(output);
+
+/** Whether an output has the message of a threshold that is not met. */
 export const saysBelowCoverage = (output: string): boolean =>
   BELOW_COVERAGE.some((message) => message.test(output));
 

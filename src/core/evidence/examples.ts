@@ -40,14 +40,14 @@ export function admitExamples(
   const byAlias = new Map(
     survivors.map(({ alias, run }): [Alias, IndependentTests] => {
       const failing = admitted.filter(({ id }) => !passes(run, id));
-      const kept = admitted.filter((one) => passesOnBase(one) && !failing.includes(one)).length;
+      const guards = admitted.filter((one) => passesOnBase(one) && !failing.includes(one)).length;
       return [
         alias,
         {
           passed: admitted.length - failing.length,
           total: admitted.length,
           failing: failing.map(({ text }) => ({ id: text, origin: 'issue' })),
-          ...(kept > 0 ? { kept } : {}),
+          ...(guards > 0 ? { guards } : {}),
         },
       ];
     }),

@@ -14,21 +14,21 @@ export interface IndependentTests {
     /** The end of the runner's message, bounded; absent for none. */
     readonly message?: string;
   }[];
-  /** How many of the passed ones pass on the base, too, so that they show nothing that is done; absent: none. */
-  readonly kept?: number;
+  /** How many of the passed ones are guards: they pass on the base, too, and show nothing that is done; absent: none. */
+  readonly guards?: number;
   /** The part of these counts that is of tests written by models, not of the issue's examples; absent: none. */
-  readonly written?: { readonly passed: number; readonly total: number; readonly kept: number };
+  readonly written?: { readonly passed: number; readonly total: number; readonly guards: number };
 }
 
-const NONE_WRITTEN = { passed: 0, total: 0, kept: 0 };
+const NONE_WRITTEN = { passed: 0, total: 0, guards: 0 };
 
 /** How many passed tests show that the task is done: they fail on the base. By who states the requirement. */
-export function shownBy({ passed, kept = 0, written = NONE_WRITTEN }: IndependentTests): {
+export function shownBy({ passed, guards = 0, written = NONE_WRITTEN }: IndependentTests): {
   readonly issue: number;
   readonly written: number;
 } {
-  const byModels = written.passed - written.kept;
-  return { issue: passed - kept - byModels, written: byModels };
+  const byModels = written.passed - written.guards;
+  return { issue: passed - guards - byModels, written: byModels };
 }
 
 /** The issue's own examples alone. */
@@ -36,13 +36,13 @@ export const withoutWritten = ({
   passed,
   total,
   failing,
-  kept = 0,
+  guards = 0,
   written = NONE_WRITTEN,
 }: IndependentTests): IndependentTests => ({
   passed: passed - written.passed,
   total: total - written.total,
   failing: failing.filter(({ origin }) => origin === 'issue'),
-  ...(kept > written.kept ? { kept: kept - written.kept } : {}),
+  ...(guards > written.guards ? { guards: guards - written.guards } : {}),
 });
 
 /** Results of independent tests of two origins on the same candidate. */
@@ -50,19 +50,19 @@ export function joinTests(
   a: IndependentTests = NO_INDEPENDENT_TESTS,
   b: IndependentTests = NO_INDEPENDENT_TESTS,
 ): IndependentTests {
-  const kept = (a.kept ?? 0) + (b.kept ?? 0);
+  const guards = (a.guards ?? 0) + (b.guards ?? 0);
   const [one, other] = [a.written ?? NONE_WRITTEN, b.written ?? NONE_WRITTEN];
   return {
     passed: a.passed + b.passed,
     total: a.total + b.total,
     failing: [...a.failing, ...b.failing],
-    ...(kept > 0 ? { kept } : {}),
+    ...(guards > 0 ? { guards } : {}),
     ...(a.written || b.written
       ? {
           written: {
             passed: one.passed + other.passed,
             total: one.total + other.total,
-            kept: one.kept + other.kept,
+            guards: one.guards + other.guards,
           },
         }
       : {}),

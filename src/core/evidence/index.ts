@@ -15,11 +15,11 @@ export {
   baseFacts,
   canRun,
   type ExcludedTests,
+  failedForCoverage,
   mayLackPackages,
   type Need,
   type SetUpObstacle,
   type Silence,
-  saysBelowCoverage,
   silenceOf,
   withPackagesNote,
 } from './base-facts.ts';

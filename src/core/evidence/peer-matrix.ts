@@ -40,8 +40,8 @@ interface Column {
 
 /**
  * By alias, for all survivors. A test is confirmed if it passes on a different change by another model family that
- * breaks no base test, or if the same candidates fail an admitted independent test. An unknown family counts as a
- * family of its own.
+ * breaks no base test, or if the same candidates fail an admitted independent test; never where there is no report. An
+ * unknown family counts as a family of its own.
  */
 export function sameSetTests(evidence: readonly Evidence[]): ReadonlyMap<Alias, SameSetTests> {
   const classes = changeClasses(evidence.filter(({ survivor }) => survivor));
@@ -104,6 +104,8 @@ function isConfirmed(
   results: Column['results'],
   classes: readonly ChangeClass[],
 ): boolean {
+  // One exit code for all tests of an author: what each of them asks is unknown.
+  if (author.some(({ baseTests }) => baseTests?.source === 'exit-code')) return false;
   const own = familiesOf(author);
   const failing = classes.filter((one) => results.get(one) === 'f');
   const passing = classes.filter(

@@ -55,7 +55,7 @@ export function authorTests(runs: AuthorRuns, flaky: readonly string[] = []): Au
  */
 function testsByExitCode({ own, onBase, before }: AuthorRuns, flaky: readonly string[]): AuthorTests {
   const known = before?.source === 'exit-code' && succeeded(before) && !flaky.includes(EXIT_CODE);
-  const fails = onBase.kind === 'unfit' || !succeeded(onBase.run);
+  const fails = onBase.kind === 'ran' && onBase.run.stopped === null && onBase.run.exitCode !== 0;
   return known && fails && succeeded(own) ? { proven: [EXIT_CODE], guards: [] } : NO_TESTS;
 }
 

@@ -1,5 +1,5 @@
 import { uniqueSorted } from '../model/index.ts';
-import { needOf, silenceOf } from './base-facts.ts';
+import { needOf, saysBelowCoverage, silenceOf } from './base-facts.ts';
 import type { BaseTests, Evidence, TestOutcome, TestRun } from './evidence.ts';
 
 /** The only id when a runner writes no report, or when a command fails although no test does. */
@@ -79,7 +79,9 @@ function countsByReport(base: TestRun, run: TestRun): Counts {
   // A flaky test may make a command fail without any fault of the candidate.
   const excused = run.flaky !== undefined || [...quarantined].some((id) => here(id) === 'failed');
   // So does a threshold of coverage: the base's tests cannot cover what a candidate adds.
-  const fails = !succeeded(run) && run.belowCoverage === undefined;
+  // Where tests print such messages themselves, as on the base, the message says nothing.
+  const isExcusedByCoverage = run.belowCoverage && !saysBelowCoverage(base.tail);
+  const fails = !succeeded(run) && !isExcusedByCoverage;
   const silent = broken.length === 0 && !excused && succeeded(base) && fails;
   return {
     passed: passes.length,

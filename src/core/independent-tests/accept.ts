@@ -81,11 +81,18 @@ function rejectionReason(
     : `It uses names that occur neither in the task nor in the code: ${invented.slice(0, 5).join(', ')}.`;
 }
 
-/**
- * Exports that cannot be determined from the file's own text: those of another file, and, in CommonJS, of a value that is
- * no literal (`module.exports = require('./lib')`, `Object.assign(picomatch, parts)`).
- */
-const HIDDEN_EXPORTS = /^\s*export\s*\*|\bimport\s+\*|\bmodule\.exports\s*=\s*[^\s{=]/m;
+/** Exports that a file's own text does not list: those of another file, or of the result of a call. */
+const HIDDEN_EXPORTS =
+  /^\s*export\s*\*|\bimport\s+\*|\bmodule\.exports\s*=\s*(?:require\b|[\w$.]{1,100}\s*\()/m;
+/** `module.exports = lib;`, where another statement gives `lib` exports of another file. */
+const EXPORTED_NAME = /\bmodule\.exports\s*=\s*([\w$]{1,100})\s*(?:;|$)/m;
+
+function hidesExports(text: string): boolean {
+  if (HIDDEN_EXPORTS.test(text)) return true;
+  const name = EXPORTED_NAME.exec(text)?.[1]?.replaceAll('$', '\\$');
+  if (name === undefined) return false;
+  return RegExp(`(?:^|[^\\w$.])${name}\\s*=\\s*require\\b|\\bObject\\.assign\\(\\s*${name}\\s*,`).test(text);
+}
 
 /** A test must not invent a name for code yet to be written, because candidates could not know it. */
 function inventedNames(
@@ -97,7 +104,7 @@ function inventedNames(
   return importsOf(path, file, baseFiles).flatMap(({ names, paths }) => {
     const from = paths.find((each) => Object.hasOwn(imported, each));
     const text = from === undefined ? '' : (imported[from] ?? '');
-    if (HIDDEN_EXPORTS.test(text)) return [];
+    if (hidesExports(text)) return [];
     const words = identifiersIn(text);
     const isModule = (name: string) =>
       paths.some((each) => {

@@ -136,13 +136,13 @@ function testsByAlias(
   const admitted = votes.filter((one) => one.status === 'admitted');
   const aliases = uniqueSorted(admitted.flatMap((one) => [...one.passedBy, ...one.failedBy]));
   // If behaviour must not change, tests that pass on the base show what the task asks for.
-  const keeps = (vote: IndependentTestVote) =>
+  const isGuard = (vote: IndependentTestVote) =>
     taskKind === 'change' && tests.some(({ id, onBase }) => id === vote.test && onBase === 'passes');
   return Object.fromEntries(
     aliases.map((alias) => {
       const passes = admitted.filter((one) => one.passedBy.includes(alias));
       const passed = passes.length;
-      const kept = passes.filter(keeps).length;
+      const guards = passes.filter(isGuard).length;
       const failing = admitted
         .filter((one) => one.failedBy.includes(alias))
         .map((vote) => {
@@ -156,8 +156,8 @@ function testsByAlias(
           };
         });
       const total = passed + failing.length;
-      const all = { passed, total, failing, written: { passed, total, kept } };
-      return [alias, kept > 0 ? { ...all, kept } : all];
+      const all = { passed, total, failing, written: { passed, total, guards } };
+      return [alias, guards > 0 ? { ...all, guards } : all];
     }),
   );
 }

@@ -6,7 +6,7 @@ import { isBeyondLimits, type TokenizedLine, tokenizeHunk } from './profile.ts';
 /** One place that a patch changes, without differences that only formatting causes. */
 interface ChangeRun {
   /** Where the last unchanged code before it is in the base. */
-  readonly after: Place;
+  readonly after: BasePlace;
   readonly removed: PlacedToken[];
   readonly added: PlacedToken[];
 }
@@ -17,11 +17,11 @@ interface OpenRun extends ChangeRun {
 }
 
 /** A line of the base, and how many of its tokens are before this place; 0 for all, as between lines. */
-type Place = readonly [line: number, tokens: number];
+type BasePlace = readonly [line: number, tokens: number];
 
 interface PlacedToken {
   readonly text: string;
-  readonly place: Place;
+  readonly place: BasePlace;
 }
 
 /** Commas do not count: the last one may go with a line break. */

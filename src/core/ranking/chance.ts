@@ -1,9 +1,7 @@
 import { type Evidence, withoutWritten } from '../evidence/index.ts';
-import type { Alias } from '../model/index.ts';
 import { clearDoubts, openDoubts, type WrittenTestsRole } from './doubts.ts';
-import { type Calibration, type Ranked, signalsOf, supportOf } from './odds.ts';
-import { fixShown, type LeadingCandidate, soundRivals } from './proof.ts';
-import { failsAgainst } from './strategies.ts';
+import { type Calibration, type Ranked, sameSetOf, signalsOf, supportOf } from './odds.ts';
+import { evidenceOf, fixShown, type LeadingCandidate, soundRivals } from './proof.ts';
 
 /** An upper limit of the chance, with its reason. */
 export interface ChanceCap {
@@ -71,35 +69,39 @@ function uncappedChance(standing: LeadingCandidate): number {
  * candidate did.
  */
 function writtenTestsOf(standing: LeadingCandidate): WrittenTestsRole {
-  const { calibration, evidence, winning } = standing;
-  const setsApart = soundRivals(standing).some(({ alias }) => {
-    const rival = evidence.find((one) => one.alias === alias);
-    return rival !== undefined && failsAgainst(rival, winning) > 0;
-  });
+  const { calibration, winning } = standing;
+  const own = new Set(winning.independentTests?.failing.map(({ id }) => id));
+  // Also where the pick was tried on fewer tests, as happens if one gives no clear result on it.
+  const setsApart = soundRivals(standing).some((rival) =>
+    evidenceOf(standing, rival)?.independentTests?.failing.some(({ id }) => !own.has(id)),
+  );
   if (!setsApart || (winning.independentTests?.written?.passed ?? 0) === 0) return 'none';
   const without = standingWithoutWritten(standing);
-  const isLikely = (one: LeadingCandidate) => uncappedChance(one) >= calibration.likely;
+  const isLikely = (one: LeadingCandidate) => chanceOf(one).chance >= calibration.likely;
   const [first = without.best] = soundRivals(without)
     .filter(({ support }) => support > without.best.support)
     .toSorted((one, other) => other.support - one.support);
   if (first === without.best) return isLikely(without) ? 'none' : 'decide';
-  const own = without.evidence.find(({ alias }) => alias === first.alias) ?? without.winning;
+  const preferred = evidenceOf(without, first) ?? without.winning;
   const rivals = [without.best, ...without.rivals].filter(
-    ({ alias }) => alias !== first.alias && !(own.alike ?? []).includes(alias),
+    ({ alias }) => alias !== first.alias && !(preferred.alike ?? []).includes(alias),
   );
-  return isLikely({ ...without, best: first, winning: own, rivals }) ? { against: first.alias } : 'decide';
+  return isLikely({ ...without, best: first, winning: preferred, rivals })
+    ? { against: first.alias }
+    : 'decide';
 }
 
 /** The same candidates, with the examples as the only independent tests. */
 function standingWithoutWritten(standing: LeadingCandidate): LeadingCandidate {
-  const { calibration, sameSet } = standing;
+  const { calibration, decidedBy } = standing;
   const evidence = standing.evidence.map(({ independentTests, ...one }): Evidence => {
     const given = independentTests && withoutWritten(independentTests);
     return given && given.total > 0 ? { ...one, independentTests: given } : one;
   });
-  const found = (alias: Alias) => evidence.find((one) => one.alias === alias);
+  // A written test may also have confirmed a candidate's own one.
+  const sameSet = sameSetOf(evidence);
   const again = (one: Ranked): Ranked => {
-    const own = found(one.alias);
+    const own = evidenceOf({ evidence }, one);
     if (!own) return one;
     const signals = signalsOf(own, sameSet(one.alias), { calibration });
     return { ...one, signals, support: supportOf(signals, calibration) };
@@ -107,8 +109,10 @@ function standingWithoutWritten(standing: LeadingCandidate): LeadingCandidate {
   return {
     ...standing,
     evidence,
+    sameSet,
+    decidedBy: decidedBy === 'independent' ? 'tests' : decidedBy,
     best: again(standing.best),
-    winning: found(standing.winning.alias) ?? standing.winning,
+    winning: evidenceOf({ evidence }, standing.winning) ?? standing.winning,
     rivals: standing.rivals.map(again),
   };
 }
@@ -128,8 +132,8 @@ function alternatives(standing: LeadingCandidate, rivals: readonly Ranked[]): re
   return own && own.asBase < 1 && others.length > 0 ? others : rivals;
 }
 
-const behaviourOf = ({ evidence }: LeadingCandidate, { alias }: Ranked): Evidence['behaviour'] =>
-  evidence.find((one) => one.alias === alias)?.behaviour;
+const behaviourOf = (standing: LeadingCandidate, one: Ranked): Evidence['behaviour'] =>
+  evidenceOf(standing, one)?.behaviour;
 
 /** Log-odds of all rivals together against the best, limited: a larger distance adds no information. */
 function rivalsLogOdds(best: Ranked, rivals: readonly Ranked[]): number {

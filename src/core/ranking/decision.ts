@@ -2,7 +2,7 @@ import { type Evidence, GATES, type GateName } from '../evidence/index.ts';
 import { type Alias, type Candidate, counted, formatList } from '../model/index.ts';
 import { type ChanceCap, chanceOf } from './chance.ts';
 import { CALIBRATION, type Calibration, type Ranked, type Separator, sameSetOf } from './odds.ts';
-import { hasVerdict, type JudgedOutcome } from './proof.ts';
+import type { JudgedOutcome } from './proof.ts';
 import { type Compared, comparisonClause, failedGate } from './reasons.ts';
 
 /** People's picks in order; `alias` null: none of them. */
@@ -110,6 +110,10 @@ interface Deciding {
   readonly survivors: readonly Ranked[];
   readonly evidence: readonly Evidence[];
 }
+
+/** Judges without a confident verdict express no preference. */
+const hasVerdict = ({ kind, confidence }: JudgedOutcome): boolean =>
+  kind === 'judged' && confidence !== 'toss-up';
 
 function decideBetween(
   { best, winning, survivors, evidence }: Deciding,

@@ -8,7 +8,14 @@ import {
 } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { type Separator, unconfirmedLogOdds } from './odds.ts';
-import { disputes, fixShown, hasIndependentProof, type LeadingCandidate, soundRivals } from './proof.ts';
+import {
+  disputes,
+  fixShown,
+  hasIndependentProof,
+  type LeadingCandidate,
+  rivalTriedOnMore,
+  soundRivals,
+} from './proof.ts';
 import { unseenChange } from './reasons.ts';
 import { isContradictedBy } from './strategies.ts';
 
@@ -99,9 +106,11 @@ function failsConfirmedTests({ best, decidedBy, sameSet }: LeadingCandidate): bo
 export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRole): readonly string[] {
   const { winning, decidedBy, sameSet, rivals, evidence, calibration } = standing;
   const { baseTests } = winning;
+  const isContested = (baseTests?.contested ?? []).length > 0;
   const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
   const proof = hasIndependentProof(standing);
-  const [disputed] = disputes(standing);
+  const [dispute] = disputes(standing);
+  const triedOnMore = rivalTriedOnMore(standing);
   const doubts: readonly (readonly [boolean, string])[] = [
     [!tested, 'The existing tests leave no report in which a test passes.'],
     [
@@ -114,10 +123,7 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
       'Candidates change files of different kinds, so what the task asks for is uncertain.',
     ],
     [lacksComparison(winning.cut), 'Candidates were not compared for lack of time.'],
-    [
-      (baseTests?.contested ?? []).length > 0,
-      'A person is asked whether existing tests that it breaks should change.',
-    ],
+    [isContested, 'A person is asked whether existing tests that it breaks should change.'],
     [
       unlockedOf(winning) === 'unrecorded',
       'Nothing shows that assertion libraries were locked when its tests ran in other surroundings, unlike on the base commit.',
@@ -127,10 +133,14 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
       'It changes tests, or contains code that may detect them: a person should look at these lines.',
     ],
     [sameSet(winning.alias).disputed > 0, 'It fails tests of another candidate.'],
-    [disputed !== undefined, `It fails an independent test that ${disputed?.alias} passes.`],
+    [dispute !== undefined, `It fails an independent test that ${dispute?.alias} passes.`],
+    [
+      triedOnMore !== undefined,
+      `Independent tests that gave a result on ${triedOnMore?.alias} gave none on it.`,
+    ],
     [
       written !== 'none',
-      'Only tests that a model wrote set it apart, and a model may have misread the task.',
+      'Without tests that a model wrote it would not be likely, and a model may have misread the task.',
     ],
     [decidedBy === 'gates' && !proof, 'Nobody else was left to question it.'],
     [NOT_EXECUTED.has(decidedBy), 'What put it first was not executed.'],

@@ -25,4 +25,10 @@ export {
   type SpentTurn,
 } from './sequence.ts';
 export * from './stored-patches.ts';
-export { isOverruledBy, type RankingOptions, rankingOptionsOf, wantsJudges } from './strategies.ts';
+export {
+  isOverruledBy,
+  mayWriteTests,
+  type RankingOptions,
+  rankingOptionsOf,
+  wantsJudges,
+} from './strategies.ts';

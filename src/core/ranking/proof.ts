@@ -10,10 +10,6 @@ export interface JudgedOutcome {
   readonly because: string;
 }
 
-/** Judges without a confident verdict express no preference. */
-export const hasVerdict = ({ kind, confidence }: JudgedOutcome): boolean =>
-  kind === 'judged' && confidence !== 'toss-up';
-
 /** The first survivor, and what its chance is estimated from. */
 export interface LeadingCandidate {
   readonly best: Ranked;
@@ -27,6 +23,12 @@ export interface LeadingCandidate {
   readonly judgement?: JudgedOutcome | undefined;
   readonly calibration: Calibration;
 }
+
+/** What was found about a ranked candidate. */
+export const evidenceOf = (
+  { evidence }: Pick<LeadingCandidate, 'evidence'>,
+  { alias }: Pick<Ranked, 'alias'>,
+): Evidence | undefined => evidence.find((one) => one.alias === alias);
 
 /** Rivals that break nothing and fix as many base tests. */
 export const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked[] =>
@@ -61,8 +63,18 @@ export function hasIndependentProof(standing: LeadingCandidate): boolean {
 
 /** The rivals that break nothing and pass independent tests that the pick fails: how many, and the other way round. */
 export const disputes = (standing: LeadingCandidate) =>
-  soundRivals(standing).flatMap(({ alias }) => {
-    const other = standing.evidence.find((one) => one.alias === alias);
+  soundRivals(standing).flatMap((rival) => {
+    const other = evidenceOf(standing, rival);
     const lost = other ? failsAgainst(standing.winning, other) : 0;
-    return other && lost > 0 ? [{ alias, lost, won: failsAgainst(other, standing.winning) }] : [];
+    return other && lost > 0
+      ? [{ alias: rival.alias, lost, won: failsAgainst(other, standing.winning) }]
+      : [];
   });
+
+/** The first rival that breaks nothing and was tried on more independent tests than the pick: some gave no result on it. */
+export const rivalTriedOnMore = (standing: LeadingCandidate): Ranked | undefined =>
+  soundRivals(standing).find(
+    (rival) =>
+      (evidenceOf(standing, rival)?.independentTests?.total ?? 0) >
+      (standing.winning.independentTests?.total ?? 0),
+  );

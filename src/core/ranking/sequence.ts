@@ -1,4 +1,4 @@
-import type { BaseFacts, Evidence } from '../evidence/index.ts';
+import { type BaseFacts, type Evidence, NO_INDEPENDENT_TESTS, shownBy } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import { familyOf } from '../judging/index.ts';
 import type { Expectation, Usd } from '../model/index.ts';
@@ -106,12 +106,8 @@ function loneDoubt({ decision, written }: SequenceFacts, lone: Evidence): string
   const tests = written?.tests ?? [];
   if (tests.some(({ status, failedBy }) => status === 'suspect' && failedBy.includes(alias)))
     return `${alias} is the only sound candidate, and fails a written test that another one may pass.`;
-  const admitted = tests.filter(
-    ({ status, passedBy }) => status === 'admitted' && passedBy.includes(alias),
-  ).length;
-  const { passed = 0, kept = 0, written: byModels } = lone.independentTests ?? {};
-  const ofIssue = passed - admitted - (kept - (byModels?.kept ?? 0));
-  if (ofIssue > 0 || (lone.baseTests?.fixed.length ?? 0) > 0 || (lone.mutants?.caught ?? 0) > 0) return null;
+  const { issue } = shownBy(lone.independentTests ?? NO_INDEPENDENT_TESTS);
+  if (issue > 0 || (lone.baseTests?.fixed.length ?? 0) > 0 || (lone.mutants?.caught ?? 0) > 0) return null;
   const writers = written?.models ?? [];
   const isForeign =
     lone.family !== undefined &&

@@ -62,6 +62,9 @@ export const isWeighted = ({ strategyWeights = {} }: Pick<RankingOptions, 'strat
 export const wantsJudges = (options: RankingOptions): boolean =>
   isWeighted(options) ? 'judges' in (options.strategyWeights ?? {}) : options.strategies.includes('judges');
 
+/** Whether models may write tests for what execution leaves undecided. */
+export const mayWriteTests = ({ strategies }: RankingOptions): boolean => strategies.includes('judges');
+
 /** A strategy, and the lead within which candidates remain undecided. */
 interface RankingStep {
   readonly strategy: Strategy | 'weights';
@@ -183,43 +186,42 @@ function separatorOf(
   return strongestSignal(last.signals, next.signals, calibration) ?? 'tie';
 }
 
+type Origin = NonNullable<Evidence['independentTests']>['failing'][number]['origin'];
+
+/**
+ * How many independent tests of these origins (default: all) one candidate fails and the other passes; 0 if the other was
+ * not tried on as many: a test that could not be run is no evidence.
+ */
+export function failsAgainst(
+  { independentTests: own = NO_INDEPENDENT_TESTS }: Evidence,
+  { independentTests: theirs = NO_INDEPENDENT_TESTS }: Evidence,
+  counts: (origin: Origin) => boolean = () => true,
+): number {
+  const failingThere = new Set(theirs.failing.map(({ id }) => id));
+  return theirs.total < own.total
+    ? 0
+    : own.failing.filter(({ id, origin }) => counts(origin) && !failingThere.has(id)).length;
+}
+
 /**
  * Whether a candidate fails an independent test that another one passes, while that one fails no test that it passes.
  * Then no independent evidence favours it. Compares the sets of failed tests, not their number: several tests may
  * detect the same defect, and a defect of the other candidate counts, too.
  */
-const isSurpassedBy = (own: Evidence, other: Evidence): boolean => failsMoreThan(own, other, () => true);
+const isSurpassedBy = (own: Evidence, other: Evidence, counts?: (origin: Origin) => boolean): boolean =>
+  failsAgainst(own, other, counts) > 0 && failsNothingElse(other, own);
 
 /** The same, if a critic who reviewed the candidate's diff wrote one of these tests. */
 export const isOverruledBy = (own: Evidence, other: Evidence): boolean =>
-  failsMoreThan(own, other, (origin) => origin === 'reviewer');
+  isSurpassedBy(own, other, (origin) => origin === 'reviewer');
 
-/**
- * How many independent tests one candidate fails and the other passes; 0 if the other was not tried on as many: a test
- * that could not be run is no evidence.
- */
-export function failsAgainst(
-  { independentTests: own = NO_INDEPENDENT_TESTS }: Evidence,
-  { independentTests: theirs = NO_INDEPENDENT_TESTS }: Evidence,
-): number {
-  const failingThere = new Set(theirs.failing.map(({ id }) => id));
-  return theirs.total < own.total ? 0 : own.failing.filter(({ id }) => !failingThere.has(id)).length;
-}
-
-type IndependentFailure = NonNullable<Evidence['independentTests']>['failing'][number];
-
-function failsMoreThan(
-  { independentTests: own = NO_INDEPENDENT_TESTS }: Evidence,
-  { independentTests: theirs = NO_INDEPENDENT_TESTS }: Evidence,
-  counts: (origin: IndependentFailure['origin']) => boolean,
+/** Whether every independent test that one candidate fails is failed by the other one, too. */
+function failsNothingElse(
+  { independentTests: own }: Evidence,
+  { independentTests: theirs }: Evidence,
 ): boolean {
-  const failingThere = new Set(theirs.failing.map(({ id }) => id));
-  // A test that could not be run on the other candidate is no evidence.
-  return (
-    theirs.total >= own.total &&
-    own.failing.some(({ id, origin }) => counts(origin) && !failingThere.has(id)) &&
-    [...failingThere].every((id) => own.failing.some((one) => one.id === id))
-  );
+  const failingThere = new Set(theirs?.failing.map(({ id }) => id));
+  return (own?.failing ?? []).every(({ id }) => failingThere.has(id));
 }
 
 /**

@@ -70,7 +70,10 @@ export interface DetectedChecks {
   readonly services: readonly CiService[];
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
-  /** Complete alternatives from CI workflow, development container and Dockerfile, most likely first. */
+  /**
+   * Complete alternatives, most likely first: from CI workflow and .travis.yml, with pip instead of a Python lock file, from
+   * development container and Dockerfile.
+   */
   readonly others: readonly Recipe[];
 }
 
@@ -106,8 +109,8 @@ export function detectChecks(repository: {
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
     ...[ci, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
-    ...containers,
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
+    ...containers,
   ];
   const detected = recipeOf(own, snapshot);
   return {

@@ -127,9 +127,6 @@ interface TestOnTree {
   readonly test: IndependentTest;
 }
 
-/** The part that has all tests. */
-const ALL = 'all';
-
 /**
  * Runs the tests together, once per tree. Returns the ones without a result, since one test can prevent the others from
  * being reported.
@@ -142,7 +139,7 @@ async function runTogether(
   if (tests.length === 0) return [];
   const unclear = new Set<TrialTree>();
   await inParallel(place.runner.world.parallelChecks, targets, async (target) => {
-    const ran = await runTestsOn(place, target, tests, ALL);
+    const ran = await runTestsOn(place, target, tests, { part: 'all', sharesBuild: true });
     const outcomes = ran && trialsFromSharedRun(tests, ran.run, ran.context);
     if (!outcomes) unclear.add(target);
     for (const [i, outcome] of (outcomes ?? []).entries())
@@ -162,7 +159,7 @@ const testsOnTrees = (
 async function runEachAlone(place: TrialContext, ones: readonly TestOnTree[]): Promise<void> {
   const worth = withinAllowance(place, ones);
   await inParallel(place.runner.world.parallelChecks, [...worth.entries()], async ([i, { target, test }]) => {
-    const ran = await runTestsOn(place, target, [test], String(i));
+    const ran = await runTestsOn(place, target, [test], { part: String(i), sharesBuild: false });
     place.note(
       test,
       target,
@@ -198,7 +195,7 @@ async function runTestsOn(
   place: TrialContext,
   target: TrialTree,
   tests: readonly IndependentTest[],
-  part: string,
+  { part, sharesBuild }: { readonly part: string; readonly sharesBuild: boolean },
 ): Promise<TestExecution | null> {
   const { runner, options, attempt } = place;
   const { base, task, plan } = runner;
@@ -213,21 +210,21 @@ async function runTestsOn(
   const ran = await runner.remember(key, async () => {
     const on = target === null ? runner : withTopLayer(runner, target.tree.built);
     const run = (area: WorkArea) => runFiles(withTimeLimit(on, options.onBase), area, Object.keys(files));
-    // Tests that run alone would leave as many builds as there are tests.
-    if (part !== ALL)
-      return inArea(on, id, async (area) => ((await written(on, area, files)) ? run(area) : null));
-    const made = JSON.stringify([target?.tree.patch ?? '', files]);
-    const making =
-      place.built.get(made) ?? inRetriedArea(on, `${id}-built`, (area) => written(on, area, files));
-    place.built.set(made, making);
-    const { area, result } = await making;
+    // A build for each test that runs alone would take too much disk space.
+    if (!sharesBuild)
+      return inArea(on, id, async (area) => ((await writeAndBuild(on, area, files)) ? run(area) : null));
+    const buildKey = JSON.stringify([target?.tree.patch ?? '', files]);
+    const building =
+      place.built.get(buildKey) ?? inRetriedArea(on, `${id}-built`, (area) => writeAndBuild(on, area, files));
+    place.built.set(buildKey, building);
+    const { area, result } = await building;
     return result ? inArea(withTopLayer(on, area), id, run) : null;
   });
   return ran && { run: ran.run, context: runContextOf(options, target, ran.focused) };
 }
 
-/** False if the files cannot be written or the build with them fails. */
-async function written(
+/** Whether the files could be written, and the build with them succeeded. */
+async function writeAndBuild(
   on: CheckRunner,
   area: WorkArea,
   files: Readonly<Record<string, string>>,

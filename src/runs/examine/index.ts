@@ -12,7 +12,7 @@ import {
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
 import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
-import { rankingOptionsOf } from '../../core/ranking/index.ts';
+import { mayWriteTests, rankingOptionsOf } from '../../core/ranking/index.ts';
 import { type BaseStep, commandFailure, type ExaminationStep, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { recordActivity } from '../activity.ts';
@@ -130,7 +130,7 @@ function testWritingFor(
   const task = taskOf(run);
   const rankingOptions = rankingOptionsOf(task.settings);
   const may = {
-    write: rankingOptions.strategies.includes('judges'),
+    write: mayWriteTests(rankingOptions),
     review: task.settings.evaluator.includes('reviewer'),
   };
   if (!brief || !(may.write || may.review)) return null;

@@ -75,11 +75,15 @@ export function probeRequestOf({ plan }: CheckRunner, derived: DerivedTests): Pr
   return { derived, command: inSequence(plan.focus(paths) ?? plan.commands) };
 }
 
+/** Maximum number of files that share processes: they run one after the other, within `RUN_MS`. Our default. */
+const MAX_FILES_IN_FEW = 16;
+
 /**
  * The same with all files of the base in one process, and those of each candidate in another: code of two authors never
- * shares a process. Null if the test runner cannot do that.
+ * shares a process. Null if the test runner cannot do that, or if there are too many files.
  */
-export function inFewProcesses({ plan }: CheckRunner, derived: DerivedTests): ProbeRequest | null {
+export function requestInFewProcesses({ plan }: CheckRunner, derived: DerivedTests): ProbeRequest | null {
+  if (derived.files.length > MAX_FILES_IN_FEW) return null;
   const byAuthors = Map.groupBy(derived.files, ({ by }) => JSON.stringify(by));
   const commands: ShellCommand[] = [];
   for (const files of byAuthors.values()) {

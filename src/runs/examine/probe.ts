@@ -12,10 +12,10 @@ import { areaId } from './execute.ts';
 import { type BuiltCandidate, compareCandidates, type ProbeResults } from './probe-comparison.ts';
 import {
   deriveTests,
-  inFewProcesses,
   type ProbeRequest,
   type ProbeResult,
   probeRequestOf,
+  requestInFewProcesses,
   runProbes,
 } from './probe-programs.ts';
 import { probeSources } from './probe-sources.ts';
@@ -96,17 +96,18 @@ async function probeElsewhere(
     const base = await trees.of('base', []);
     const survivors = ready.filter(({ gates }) => isSurvivor(gates));
     const named = survivors.map(({ candidate, tree }) => [tree, `${candidate.alias}-1`] as const);
-    const first = new Map<Tree, ProbeRun | null>();
+    const runsThere = new Map<Tree, ProbeRun | null>();
+    // Equal trees are probed once.
     await inParallel(parallelChecks, [...new Map([[base, 'base'], ...named])], async ([tree, name]) => {
-      first.set(tree, await probed('there', tree, name));
+      runsThere.set(tree, await probed('there', tree, name));
     });
-    const there = first.get(base);
-    if (!there) return;
-    const onBoth = { here: onBase.runs, there: [there] };
+    const baseThere = runsThere.get(base);
+    if (!baseThere) return;
+    const onBoth = { here: onBase.runs, there: [baseThere] };
     await inParallel(parallelChecks, survivors, async ({ candidate: { alias }, tree }) => {
       const unsteady = await unsteadyProbesOf(onBoth, async (where, attempt) =>
         attempt === 1
-          ? ((where === 'here' ? runs : first).get(tree) ?? null)
+          ? ((where === 'here' ? runs : runsThere).get(tree) ?? null)
           : probed(where, tree, `${alias}-${attempt}`),
       );
       found.set(alias, unsteady);
@@ -137,20 +138,19 @@ async function probeBase(
   const base = await tools.trees.of('base', []);
   const derived = await deriveTests(runner, base, ready);
   if (derived === null || derived.files.length === 0) return null;
-  const apart = probeRequestOf(runner, derived);
-  const together = inFewProcesses(runner, derived);
+  const onePerFile = probeRequestOf(runner, derived);
+  const inFew = requestInFewProcesses(runner, derived);
   const observe = (attempt: number, request: ProbeRequest) =>
     runProbes(runner, base, { ...request, id: areaId(runner.task.runId, 'probe', `${attempt}`) });
   const began = clock.elapsed();
   const found: (ProbeResult | null)[] = [null, null];
   await inParallel(parallelChecks, BASE_RUNS, async (attempt) => {
-    found[attempt - 1] = await observe(attempt, (attempt === 1 ? null : together) ?? apart);
+    found[attempt - 1] = await observe(attempt, (attempt === 1 ? null : inFew) ?? onePerFile);
   });
   const expectedMs = ((clock.elapsed() - began) * ready.length) / BASE_RUNS.length;
   const [first = null, second = null] = found;
-  const isTogether =
-    together !== null && first !== null && second !== null && isSameRun(first.run, second.run);
-  const again = together === null || isTogether ? second : await observe(BASE_RUNS.length + 1, apart);
+  const usesFew = inFew !== null && first !== null && second !== null && isSameRun(first.run, second.run);
+  const again = inFew === null || usesFew ? second : await observe(BASE_RUNS.length + 1, onePerFile);
   if (first === null || again === null) return null;
   const skip = [...first.stuck, ...again.stuck];
   return {
@@ -158,11 +158,11 @@ async function probeBase(
     runs: [first.run, again.run],
     expectedMs,
     async observe(on, tree, id) {
-      const run = isTogether ? (await runProbes(on, tree, { ...together, id, skip }))?.run : null;
+      const run = usesFew ? (await runProbes(on, tree, { ...inFew, id, skip }))?.run : null;
       // Where one file ended the process, the others had none.
       if (run && hasCasesOf(run, first.run)) return run;
-      const alone = await runProbes(on, tree, { ...apart, id: isTogether ? `${id}-apart` : id, skip });
-      return alone?.run ?? null;
+      const again = { ...onePerFile, id: usesFew ? `${id}-apart` : id, skip };
+      return (await runProbes(on, tree, again))?.run ?? null;
     },
   };
 }

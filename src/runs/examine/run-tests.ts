@@ -1,10 +1,10 @@
 import {
   belowCoverageOf,
   exitCodeOf,
+  failedForCoverage,
   mergeAssertionRecords,
   missingNamesIn,
   type PackageRun,
-  saysBelowCoverage,
   succeeded,
   type TestRun,
 } from '../../core/evidence/index.ts';
@@ -155,7 +155,7 @@ function testRunOf(
   const missingNames = result.exitCode === 0 ? [] : missingNamesIn(output);
   const tests = read?.kind === 'ok' ? prefixed(read.tests, prefix) : {};
   const passes = read?.kind === 'ok' && !Object.values(tests).includes('failed');
-  const isBelow = passes && result.exitCode !== 0 && result.stopped === null && saysBelowCoverage(output);
+  const isBelow = passes && result.stopped === null && failedForCoverage(result.exitCode, output);
   return {
     source: read?.kind === 'ok' ? 'report' : 'exit-code',
     exitCode: result.exitCode,

@@ -9,10 +9,10 @@ import {
 } from '../../core/judging/index.ts';
 import type { Alias, Usd } from '../../core/model/index.ts';
 import {
+  mayWriteTests,
   type RankingOptions,
   type SelectRequest,
   statementOf,
-  wantsJudges,
 } from '../../core/ranking/index.ts';
 import type { Settings } from '../../core/settings/index.ts';
 import type { Artifacts } from '../../ports/index.ts';
@@ -63,8 +63,8 @@ export async function judgeStored(
 }
 
 /** At most the family is known for a given patch. */
-const authorOf = ({ family }: CandidateEntry): Author | null =>
-  family === undefined ? null : { agent: '', model: family, prompt: '' };
+const authorOf = ({ family }: { readonly family?: string | null | undefined }): Author | null =>
+  family ? { agent: '', model: family, prompt: '' } : null;
 
 /** Models that `runoff select --writers` may ask, and what one request may cost. */
 export interface Writing extends Pick<TestWriting['writer'], 'gateway' | 'model' | 'random' | 'models'> {
@@ -105,9 +105,9 @@ export function writingFor(
       signal: runner.signal,
     },
     instructions,
-    may: { write: wantsJudges(order), review: settings.evaluator.includes('reviewer') },
+    may: { write: mayWriteTests(order), review: settings.evaluator.includes('reviewer') },
     triedBefore: false,
     rankingOptions: order,
-    identities: identitiesOf(families.map((family) => ({ agent: '', model: family, prompt: '' }))),
+    identities: identitiesOf(request.candidates.flatMap((one) => authorOf(one) ?? [])),
   };
 }

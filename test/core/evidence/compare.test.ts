@@ -4,7 +4,7 @@ import {
   belowCoverageOf,
   compareBase,
   EXIT_CODE,
-  saysBelowCoverage,
+  failedForCoverage,
   type TestOutcome,
   type TestRun,
   testsRunGate,
@@ -55,9 +55,14 @@ describe('base tests', () => {
     ).toEqual([]);
   });
 
-  test('a command that fails for coverage alone is none: the tests of the base cannot cover what is new', () => {
+  test('a command that fails for coverage alone is no regression: base tests cannot cover what is new', () => {
     const below = run({ a: 'passed' }, { exitCode: 1, belowCoverage: true });
     expect(compareBase(run({ a: 'passed' }), below)).toMatchObject({ regressions: [], exitCode: 1 });
+    const printing = run(
+      { a: 'passed' },
+      { tail: 'ERROR: Coverage for lines (9%) does not meet threshold (90%)' },
+    );
+    expect(compareBase(printing, below).regressions).toEqual([EXIT_CODE]);
     const broken = run({}, { exitCode: 1, belowCoverage: true });
     expect(compareBase(run({ a: 'passed' }), broken).regressions).toEqual(['a']);
     expect(testsRunGate(run({ a: 'passed' }), below)).toMatchObject({
@@ -74,27 +79,6 @@ describe('base tests', () => {
     expect(belowCoverageOf([below, crashed])).toEqual({});
     expect(belowCoverageOf([good, good])).toEqual({});
   });
-
-  test.each([
-    'ERROR: Coverage for lines (98.5%) does not meet global threshold (100%)',
-    'ERROR: Coverage for branches (50%) does not meet threshold (90%) for src/a.ts',
-    'Jest: "global" coverage threshold for statements (100%) not met: 98.21%',
-    'Jest: Uncovered count for lines (5) exceeds "global" threshold (0)',
-    'FAIL Required test coverage of 100% not reached. Total coverage: 99.27%',
-    'Coverage failure: total of 99 is less than fail-under=100',
-    '# Error: 83.33% line coverage does not meet threshold of 100%.',
-    'Line coverage (98.00%) is below the expected minimum coverage (100.00%).',
-    'Execution default of goal jacoco: Coverage checks have not been met.',
-  ])('is told by %s', (message) => {
-    expect(saysBelowCoverage(`ok 1\n\u001b[31m${message}\u001b[0m\n`)).toBe(true);
-  });
-
-  test.each(['All files | 98 | 100 |', 'coverage threshold', 'Coverage for lines', ''])(
-    'is not told by “%s”',
-    (line) => {
-      expect(saysBelowCoverage(line)).toBe(false);
-    },
-  );
 
   test('a failing command is a regression also if a new test fails', () => {
     const own = run({ a: 'passed', 'b.test.js did not load': 'failed' });
@@ -171,6 +155,37 @@ describe('base tests', () => {
         expect(compared.regressions.every((id) => id === EXIT_CODE || a[id] === 'passed')).toBe(true);
         expect(compareBase(run(a), run(a)).regressions).toEqual([]);
       }),
+    );
+  });
+});
+
+describe('a failure for coverage alone', () => {
+  test.each([
+    'ERROR: Coverage for lines (98.5%) does not meet global threshold (100%)',
+    'ERROR: Coverage for branches (50%) does not meet threshold (90%) for src/a.ts',
+    'Jest: "global" coverage threshold for statements (100%) not met: 98.21%',
+    'Jest: Uncovered count for lines (5) exceeds "global" threshold (0)',
+    'FAIL Required test coverage of 100% not reached. Total coverage: 99.27%',
+    'Coverage failure: total of 99 is less than fail-under=100',
+    '# Error: 83.33% line coverage does not meet threshold of 100%.',
+    'Line coverage (98.00%) is below the expected minimum coverage (100.00%).',
+    'Execution default of goal jacoco: Coverage checks have not been met.',
+  ])('is recognised by: %s', (message) => {
+    expect(failedForCoverage(1, `ok 1\n\u001b[31m${message}\u001b[0m\n`)).toBe(true);
+  });
+
+  test.each(['All files | 98 | 100 |', 'coverage threshold', 'Coverage for lines', ''])(
+    'is not recognised by “%s”',
+    (line) => {
+      expect(failedForCoverage(1, line)).toBe(false);
+    },
+  );
+
+  test('is not what a crash or an error outside of tests is', () => {
+    const message = 'ERROR: Coverage for lines (98.5%) does not meet global threshold (100%)';
+    for (const exitCode of [0, 134, 139, null]) expect(failedForCoverage(exitCode, message)).toBe(false);
+    expect(failedForCoverage(1, `${message}\nVitest caught 1 unhandled error.\nUnhandled Rejection`)).toBe(
+      false,
     );
   });
 });

@@ -64,8 +64,12 @@ describe('the kind of a test, determined by execution', () => {
     test('is one requirement if the command fails only on the base with the new tests', () => {
       const one = { proven: ['exit code'], guards: [] };
       expect(authorTests({ own: good, onBase: fails, before: good })).toEqual(one);
+    });
+
+    test('is nothing if the command was stopped on the base, or the tests cannot be put there', () => {
       const hangs = run({}, { source: 'exit-code', exitCode: null, stopped: 'wall' });
-      expect(authorTests({ own: good, onBase: { kind: 'ran', run: hangs }, before: good })).toEqual(one);
+      expect(authorTests({ own: good, onBase: { kind: 'ran', run: hangs }, before: good })).toEqual(NOTHING);
+      expect(authorTests({ own: good, onBase: UNFIT, before: good })).toEqual(NOTHING);
     });
 
     test('is nothing if the command passes there, too, fails without them, or is flaky', () => {

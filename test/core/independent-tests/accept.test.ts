@@ -187,7 +187,18 @@ describe('the entry of a package, as many CommonJS packages have it', () => {
   test('may export what another file exports', () => {
     expect(says("'use strict';\n\nmodule.exports = require('./lib/csv');\n")).toBeNull();
     expect(says("Object.assign(csv, require('./lib/csv'));\nmodule.exports = csv;\n")).toBeNull();
+    expect(says("const csv = require('./lib/csv');\nmodule.exports = csv\n")).toBeNull();
+    expect(says('module.exports = createCsv();\n')).toBeNull();
     expect(says('module.exports = { joinLine };\n')).toContain('splitLine');
+  });
+
+  test.each([
+    'function csv() {}\nmodule.exports = csv;\n',
+    'module.exports = class Csv {};\n',
+    'module.exports = function csv() {};\ncsv.joinLine = () => [];\n',
+    "const path = require('node:path');\nmodule.exports = csv;\n",
+  ])('has no other names than its own text if that lists all: %j', (text) => {
+    expect(says(text)).toContain('splitLine');
   });
 
   test('has the names that the example imports from it', () => {

@@ -21,12 +21,12 @@ describe('a test of a requirement', () => {
     const { votes, byAlias } = one(on('---', { A: '+++', B: '---' }));
     expect(votes).toMatchObject([{ id: 't', status: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
     expect(byAlias).toEqual({
-      A: { passed: 1, total: 1, failing: [], written: { passed: 1, total: 1, kept: 0 } },
+      A: { passed: 1, total: 1, failing: [], written: { passed: 1, total: 1, guards: 0 } },
       B: {
         passed: 0,
         total: 1,
         failing: [{ id: 't', origin: 'writer' }],
-        written: { passed: 0, total: 1, kept: 0 },
+        written: { passed: 0, total: 1, guards: 0 },
       },
     });
   });

@@ -146,7 +146,7 @@ describe('tests that a model wrote from the issue', () => {
     });
   });
 
-  test('nor does one that favours two, of which another signal then prefers the first', () => {
+  test('do not make a pick clear if they favour two candidates and another signal decides between these', () => {
     const pool = [
       candidate('A', { independentTests: writtenTests(1, []), behaviour: behaving(1), family: 'claude' }),
       candidate('B', { independentTests: writtenTests(1, []), behaviour: behaving(0.01), family: 'gpt' }),
@@ -166,11 +166,37 @@ describe('tests that a model wrote from the issue', () => {
     expect(decision(...pool)).toMatchObject({ alias: 'A', confidence: 'clear' });
   });
 
-  test('and that nobody is left to fail make the only candidate clear, as a test by another family', () => {
+  test('make the only candidate that breaks nothing clear', () => {
     expect(decision(written('A', 1, []), candidate('B', { breaks: ['x'] }))).toMatchObject({
       alias: 'A',
       confidence: 'clear',
     });
+  });
+
+  test("make none clear by confirming a candidate's own tests, in which the task is misread alike", () => {
+    const own = { family: 'claude', provenTests: 1, addedTests: 1 };
+    const misread = candidate('A', { ...own, independentTests: writtenTests(1, []) });
+    const rival = candidate('B', {
+      family: 'gpt',
+      peerTests: [by('A', 0, 1)],
+      independentTests: writtenTests(1, ['1']),
+    });
+    expect(decision(misread, rival)).toMatchObject({
+      alias: 'A',
+      confidence: 'likely',
+      caps: [{ because: expect.stringContaining('a model may have misread the task') }],
+    });
+  });
+
+  test('make none clear that was tried on fewer of them than a rival', () => {
+    const ahead = { behaviour: behaving(1), agreement: 0.9, family: 'claude' };
+    const behind = { behaviour: behaving(0), agreement: 0.1, family: 'gpt' };
+    const pool = (of: number) => [
+      candidate('A', { ...ahead, independentTests: writtenTests(of, []) }),
+      candidate('B', { ...behind, independentTests: writtenTests(2, ['1']) }),
+    ];
+    expect(decision(...pool(2))).toMatchObject({ alias: 'A', confidence: 'clear' });
+    expect(decision(...pool(1))).toMatchObject({ alias: 'A', confidence: 'likely' });
   });
 
   test('show nothing if each of two candidates passes one that the other fails, but more of them make one likely', () => {

@@ -11,7 +11,7 @@ import {
   type SequenceFacts,
 } from '../../../src/core/ranking/index.ts';
 import { Settings } from '../../../src/core/settings/index.ts';
-import { candidate, fixing, independentTests, pools } from './sample.ts';
+import { candidate, fixing, independentTests, pools, writtenTests } from './sample.ts';
 
 const WEIGHTS = { weights: Settings.parse({}).weights, strategies: [] };
 const CONTESTANT = { wins: 0.4, usd: 0.2 };
@@ -68,7 +68,7 @@ describe('one sound candidate is enough', () => {
   });
 
   test('if it passes tests by a model of another family, and no written test fails on it', () => {
-    const one = candidate('A', { family: 'claude', independentTests: independentTests(2, 0) });
+    const one = candidate('A', { family: 'claude', independentTests: writtenTests(2, []) });
     const both = [{ passedBy: ['A'] }, { passedBy: ['A'] }];
     expect(step([one], { written: wrote(both) }).kind).toBe('stop');
     expect(step([{ ...one, family: 'gpt' }], { written: wrote(both) })).toMatchObject({

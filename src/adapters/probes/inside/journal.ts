@@ -20,10 +20,11 @@ export interface Skip {
 type Line = readonly unknown[];
 
 interface ReadSoFar {
-  /** Of the file, and of its lines that were read. */
+  /** Bytes of the file when it was last read. */
   readonly size: number;
+  /** Bytes up to the end of its last whole line. */
   readonly bytes: number;
-  readonly left: Map<string, Begun>;
+  readonly unfinished: Map<string, Begun>;
 }
 
 const SKIPS = 'skip.jsonl';
@@ -70,18 +71,18 @@ export class Journal {
     const path = join(this.folder, name);
     const { size } = await stat(path);
     const before = this.#read.get(name);
-    if (before?.size === size) return [...before.left.values()];
-    const isLonger = before !== undefined && before.size < size;
-    const { bytes, left } = isLonger ? before : { bytes: 0, left: new Map<string, Begun>() };
+    if (before?.size === size) return [...before.unfinished.values()];
+    const from = Math.max(before !== undefined && before.size < size ? before.bytes : 0, size - TAIL_BYTES);
+    // What was begun in a part that is not read may have ended there.
+    const unfinished = from === before?.bytes ? before.unfinished : new Map<string, Begun>();
     const file = await open(path);
     try {
-      const from = Math.max(bytes, size - TAIL_BYTES);
       const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from);
       // The rest may be the start of a line.
       const whole = buffer.subarray(0, bytesRead).lastIndexOf('\n') + 1;
-      readStates(left, name, buffer.toString('utf8', 0, whole));
-      this.#read.set(name, { size, bytes: from + whole, left });
-      return [...left.values()];
+      readStates(unfinished, name, buffer.toString('utf8', 0, whole));
+      this.#read.set(name, { size, bytes: from + whole, unfinished });
+      return [...unfinished.values()];
     } finally {
       await file.close();
     }
@@ -135,7 +136,7 @@ function readLine(line: string): Line | null {
   }
 }
 
-/** Adds what a text begins, and removes what it ends. */
+/** Adds the calls that a text begins, and removes those that it ends. */
 function readStates(left: Map<string, Begun>, file: string, text: string): void {
   for (const line of text.split('\n')) {
     const [, type, key = '', third = '', fourth = ''] = LINE.exec(line) ?? [];
