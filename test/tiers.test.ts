@@ -55,7 +55,7 @@ describe('the fast tests', () => {
 test('`.ci/run` runs both tiers, and the fast one as the README does', () => {
   const lines = read('.ci/run').split('\n');
   expect(lines).toContain('npm test');
-  expect(lines).toContain('npm run test:full -- --project slow');
+  expect(lines).toContain('npm run test:full -- --project slow --maxWorkers 6');
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
   expect(scripts.test).toBe(`${scripts['test:full']} --project fast`);
 });
