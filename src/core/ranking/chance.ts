@@ -1,6 +1,6 @@
 import { type Evidence, withoutWritten } from '../evidence/index.ts';
 import { clearDoubts, openDoubts, type WrittenTestsRole } from './doubts.ts';
-import { type Calibration, type Ranked, sameSetOf, signalsOf, supportOf } from './odds.ts';
+import { type Calibration, type Ranked, signalsOf, supportOf } from './odds.ts';
 import { evidenceOf, fixShown, type LeadingCandidate, soundRivals } from './proof.ts';
 
 /** An upper limit of the chance, with its reason. */
@@ -77,7 +77,7 @@ function writtenTestsOf(standing: LeadingCandidate): WrittenTestsRole {
   );
   if (!setsApart || (winning.independentTests?.written?.passed ?? 0) === 0) return 'none';
   const without = standingWithoutWritten(standing);
-  const isLikely = (one: LeadingCandidate) => chanceOf(one).chance >= calibration.likely;
+  const isLikely = (one: LeadingCandidate) => uncappedChance(one) >= calibration.likely;
   const [first = without.best] = soundRivals(without)
     .filter(({ support }) => support > without.best.support)
     .toSorted((one, other) => other.support - one.support);
@@ -93,13 +93,11 @@ function writtenTestsOf(standing: LeadingCandidate): WrittenTestsRole {
 
 /** The same candidates, with the examples as the only independent tests. */
 function standingWithoutWritten(standing: LeadingCandidate): LeadingCandidate {
-  const { calibration, decidedBy } = standing;
+  const { calibration, sameSet } = standing;
   const evidence = standing.evidence.map(({ independentTests, ...one }): Evidence => {
     const given = independentTests && withoutWritten(independentTests);
     return given && given.total > 0 ? { ...one, independentTests: given } : one;
   });
-  // A written test may also have confirmed a candidate's own one.
-  const sameSet = sameSetOf(evidence);
   const again = (one: Ranked): Ranked => {
     const own = evidenceOf({ evidence }, one);
     if (!own) return one;
@@ -109,8 +107,6 @@ function standingWithoutWritten(standing: LeadingCandidate): LeadingCandidate {
   return {
     ...standing,
     evidence,
-    sameSet,
-    decidedBy: decidedBy === 'independent' ? 'tests' : decidedBy,
     best: again(standing.best),
     winning: evidenceOf({ evidence }, standing.winning) ?? standing.winning,
     rivals: standing.rivals.map(again),

@@ -173,21 +173,6 @@ describe('tests that a model wrote from the issue', () => {
     });
   });
 
-  test("make none clear by confirming a candidate's own tests, in which the task is misread alike", () => {
-    const own = { family: 'claude', provenTests: 1, addedTests: 1 };
-    const misread = candidate('A', { ...own, independentTests: writtenTests(1, []) });
-    const rival = candidate('B', {
-      family: 'gpt',
-      peerTests: [by('A', 0, 1)],
-      independentTests: writtenTests(1, ['1']),
-    });
-    expect(decision(misread, rival)).toMatchObject({
-      alias: 'A',
-      confidence: 'likely',
-      caps: [{ because: expect.stringContaining('a model may have misread the task') }],
-    });
-  });
-
   test('make none clear that was tried on fewer of them than a rival', () => {
     const ahead = { behaviour: behaving(1), agreement: 0.9, family: 'claude' };
     const behind = { behaviour: behaving(0), agreement: 0.1, family: 'gpt' };
@@ -235,11 +220,11 @@ describe('tests that a model wrote from the issue', () => {
     expect(decided.because).toContain('Without tests that a model wrote, A would be likely right');
   });
 
-  test('make no pick clear that would not lead without them, whatever else was found', () => {
+  test('make no pick clear that would not lead without them, where no candidate added tests', () => {
     const results = fc.array(fc.subarray(['1', '2', '3']), { minLength: 8, maxLength: 8 });
     fc.assert(
       fc.property(pools, results, ([pool], fails) => {
-        const given = pool.map(({ independentTests: _none, ...one }) => one);
+        const given = pool.map(({ independentTests: _none, ...one }) => ({ ...one, peerTests: [] }));
         const asked = given.map((one, i) => ({ ...one, independentTests: writtenTests(3, fails[i] ?? []) }));
         const decided = decision(...asked);
         if (decided.kind !== 'winner' || decided.confidence !== 'clear') return;
