@@ -10,6 +10,7 @@ import type { Alias } from '../model/index.ts';
 import { type Separator, unconfirmedLogOdds } from './odds.ts';
 import {
   disputes,
+  evidenceOf,
   fixShown,
   hasIndependentProof,
   type LeadingCandidate,
@@ -27,9 +28,9 @@ export type WrittenTestsRole = 'none' | 'decide' | { readonly against: Alias };
 
 /** Reasons why a person must choose, whatever the odds. */
 export function openDoubts(standing: LeadingCandidate, written: WrittenTestsRole): readonly string[] {
-  const { best, winning, evidence, rivals } = standing;
+  const { best, winning, rivals } = standing;
   const contradicting = rivals.find((one) => {
-    const other = evidence.find(({ alias }) => alias === one.alias);
+    const other = evidenceOf(standing, one);
     return (
       one.regressions === 0 &&
       other &&

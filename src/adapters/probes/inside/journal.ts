@@ -136,7 +136,7 @@ function readLine(line: string): Line | null {
   }
 }
 
-/** Adds the calls that a text begins, and removes those that it ends. */
+/** Adds the variants that a text begins, and removes those that it ends. */
 function readStates(left: Map<string, Begun>, file: string, text: string): void {
   for (const line of text.split('\n')) {
     const [, type, key = '', third = '', fourth = ''] = LINE.exec(line) ?? [];
