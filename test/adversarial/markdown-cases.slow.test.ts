@@ -212,6 +212,7 @@ describe('case 69: a report has the same structure, whatever it contains', () =>
     '\u0000',
     '\u001b[31m',
     '- a\n  - b\n    - c\n',
+    '````````<img src=x onerror=alert(1)>@org/team@org/team<img src=x onerror=alert(1)>$\\rule{999px}{999px}$````````\u2060\u180e\u200e\ufe0f\u3164',
     ...CORPUS,
   ])('case 69: %j', (text) => {
     expect(bodies(text).map(frameOf)).toEqual(harmless);

@@ -92,6 +92,8 @@ function newTestsFact(view: RunView, alias: Alias, { failing }: RankReason): str
 
 /** Maximum UTF-16 units of the lines that failed a gate. */
 const MAX_HUNK = 1_500;
+/** The share of a candidate's space that other reasons leave to these lines, however long they are. Our default. */
+const HUNK_SHARE = 1 / 3;
 /** UTF-16 units of the fold around them and the note that they were shortened. */
 const HUNK_FRAME_SIZE = 120;
 /** Maximum code points of an input, and of its result. */
@@ -115,13 +117,13 @@ export function reasonText(reason: RankReason, maxLength: number): string {
     ...reason.failing.map(failing),
     ...reason.inputs.map(inputLine),
   ];
-  const text = fill(lines, maxLength, {
+  const text = fill(lines, maxLength - (reason.hunk === undefined ? 0 : Math.floor(maxLength * HUNK_SHARE)), {
     separator: '\n',
     more: (left) => `- (${counted(left, 'more line')}, omitted for length)`,
   });
   if (reason.hunk === undefined) return text;
   const hunk = fencedDiff(reason.hunk, Math.min(MAX_HUNK, maxLength - text.length - HUNK_FRAME_SIZE));
-  if (hunk === null) return text;
+  if (hunk === null) return `${text}\n- (the lines in question, omitted for length)`;
   const block = details('The lines in question', `${hunk.block}${hunk.whole ? '' : '\n\n(shortened)'}`);
   return `${text}\n\n${block}`;
 }
