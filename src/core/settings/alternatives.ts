@@ -1,6 +1,6 @@
 import { checkFiles } from './checks.ts';
-import { chainParts } from './command-kinds.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
+import { otherInstalls, scriptsMayFail } from './other-installs.ts';
 import { missingPythonPackages } from './python-project.ts';
 import {
   MAKE_VENV,
@@ -158,81 +158,6 @@ const withCommand = (recipe: Recipe, name: CommandName, command: string): Recipe
   commands: { ...recipe.commands, [name]: command },
 });
 
-/** Uses other options of a package manager if its output matches. */
-interface Rule {
-  readonly of: RegExp;
-  readonly when: RegExp;
-  readonly becomes: (command: string) => string;
-}
-
-const adding = (option: string) => (command: string) =>
-  command.includes(option) ? command : `${command} ${option}`;
-const removing = (option: RegExp) => (command: string) => command.replace(option, '');
-
-/** Failing lifecycle scripts of packages: browser downloads, missing compilers, git hooks. */
-const SCRIPT_FAILED =
-  /\bELIFECYCLE\b|npm (?:ERR!|error) command (?:failed|sh -c)|\bgyp ERR!|\bnode-gyp\b|\bYN0009\b|\b(?:pre|post)?install(?:: | script)[^\n]{0,80}(?:fail|exit)|error: (?:post|pre)?install script|Exit (?:status|code):? \d+\s*\n?\s*Command: /i;
-
-const RULES: readonly Rule[] = [
-  {
-    of: /^npm ci\b/,
-    when: /can only install (?:with an existing|packages when your)|\bEUSAGE\b|lock ?file[^\n]{0,80}not (?:in sync|satisfy)/i,
-    becomes: (command) => command.replace(/^npm ci\b/, 'npm install'),
-  },
-  {
-    of: /^pnpm install\b/,
-    when: /\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_LOCKFILE|BROKEN_LOCKFILE|LOCKFILE_\w+|FROZEN_LOCKFILE\w*)/,
-    becomes: (command) => adding('--no-frozen-lockfile')(removing(/ --frozen-lockfile\b/)(command)),
-  },
-  {
-    of: /^yarn\b.*--immutable\b/,
-    when: /\bYN0028\b|lockfile would have been (?:modified|created)/,
-    becomes: (command) => command.replace(/--immutable\b/, '--no-immutable'),
-  },
-  {
-    of: /^yarn\b.*--frozen-lockfile\b/,
-    when: /lockfile needs to be updated|frozen-lockfile|No lockfile found/i,
-    becomes: removing(/ --frozen-lockfile\b/),
-  },
-  { of: /^bun install\b/, when: /lockfile/i, becomes: removing(/ --frozen-lockfile\b/) },
-  {
-    of: /^cargo fetch\b/,
-    when: /--locked|lock file[^\n]{0,120}(?:needs to be updated|cannot be updated)|failed to parse lock file/,
-    becomes: removing(/ --locked\b/),
-  },
-  { of: /^uv sync\b/, when: /lockfile|uv\.lock/i, becomes: removing(/ --(?:frozen|locked)\b/) },
-  {
-    of: /^poetry install\b/,
-    when: /changed significantly since poetry\.lock|poetry\.lock is not up to date/i,
-    becomes: (command) => `poetry lock && ${command}`,
-  },
-  {
-    of: /^composer install\b/,
-    when: /requires (?:php|ext-)|platform requirements/i,
-    becomes: adding('--ignore-platform-reqs'),
-  },
-  { of: /^npm (?:ci|install)\b/, when: /\bERESOLVE\b/, becomes: adding('--legacy-peer-deps') },
-  { of: /^npm (?:ci|install)\b/, when: /\bEBADENGINE\b/, becomes: adding('--no-engine-strict') },
-  {
-    of: /^pnpm install\b/,
-    when: /\bERR_PNPM_UNSUPPORTED_ENGINE\b/,
-    becomes: adding('--config.engine-strict=false'),
-  },
-  {
-    of: /^yarn install\b/,
-    when: /The engine "\w+" is incompatible/,
-    becomes: adding('--ignore-engines'),
-  },
-];
-
-const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
-  { of: /^yarn\b.*--(?:no-)?immutable\b/, becomes: adding('--mode=skip-build') },
-  {
-    of: /^(?:npm (?:ci|install)|pnpm install|yarn install|bun install)\b/,
-    becomes: adding('--ignore-scripts'),
-  },
-];
-
 /** An unreachable registry: other options do not help. */
 const AWAY =
   /\b(?:ECONNRESET|ETIMEDOUT|EAI_AGAIN|ECONNREFUSED)\b|Temporary failure in name resolution|\b50[234] (?:Bad Gateway|Service Unavailable|Gateway Time-?out)/i;
@@ -249,15 +174,12 @@ const needsNoRegistry = ({ commands }: Recipe): boolean =>
 function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): readonly Recipe[] {
   const { setup } = recipe.commands;
   if (setup === undefined) return [];
-  const scripts = SCRIPT_FAILED.test(output) || refusedHosts.length > 0;
   // Without a registry, only what needs none can help.
-  if (AWAY.test(output) && !scripts) return withoutSelf(recipe, setup).filter(needsNoRegistry);
-  const rules = [...RULES.filter(({ when }) => when.test(output)), ...(scripts ? IGNORE_SCRIPTS : [])];
-  const rewritten = rules.flatMap(({ of, becomes }) => {
-    const parts = chainParts(setup) ?? [setup];
-    const fresh = parts.map((part) => (of.test(part) ? becomes(part) : part)).join(' && ');
-    return fresh === parts.join(' && ') ? [] : [withCommand(recipe, 'setup', fresh)];
-  });
+  if (AWAY.test(output) && !scriptsMayFail(output, refusedHosts))
+    return withoutSelf(recipe, setup).filter(needsNoRegistry);
+  const rewritten = otherInstalls(setup, { output, refusedHosts }).map((fresh) =>
+    withCommand(recipe, 'setup', fresh),
+  );
   const self = [
     OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null,
     EXTRA_MISSING.test(output) ? setupWithoutExtras(setup) : null,

@@ -74,6 +74,37 @@ describe('a proxy for one command', () => {
       },
     );
 
+  test('closes what was idle longest for a client that opens a connection for each package', async () => {
+    const echo = createTcpServer((socket) => socket.pipe(socket));
+    await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
+    const host = `registry.test:${(echo.address() as AddressInfo).port}`;
+    const own = await opened({ egress: [host] });
+    const open = (): Promise<Socket> =>
+      new Promise((resolve, reject) => {
+        const call = request({ socketPath: own.socket, method: 'CONNECT', path: host, headers: { host } });
+        call.on('error', reject);
+        call.on('response', ({ statusCode }) => reject(new Error(`refused: ${statusCode}`)));
+        call.on('connect', (_response, socket) => resolve(socket.on('error', () => {}) as Socket));
+        call.end();
+      });
+    const sockets: Socket[] = [];
+    try {
+      const [busy, idle] = [await open(), await open()];
+      sockets.push(busy, idle.resume());
+      const traffic = setInterval(() => busy.write('.'), 100);
+      for (let nth = 0; nth < 3 * 90; nth += 90)
+        sockets.push(...(await Promise.all(Array.from({ length: 90 }, open))));
+      clearInterval(traffic);
+      await expect.poll(() => idle.closed, { timeout: 10_000 }).toBe(true);
+      busy.write('!');
+      for (;;) if (String(await once(busy, 'data')).includes('!')) break;
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await own.close();
+      echo.close();
+    }
+  });
+
   test('reaches the allowed host', async () => {
     expect(await ask(`registry.test:${port}`)).toMatchObject({ status: 200, body: 'registry got hello' });
     expect(await ask(`REGISTRY.test:${port}`)).toMatchObject({ status: 200 });

@@ -160,6 +160,31 @@ describe('after a set-up that failed', () => {
     expect(next([tried])?.commands.setup).toBe('npm ci --ignore-scripts');
   });
 
+  test('packages of a refused host that a lock file names are taken from this machine’s registry', () => {
+    const refusedHosts = ['registry.example.org:443', 'cdn.example:443'];
+    const yarn =
+      'error Error: https://registry.example.org/@a/b/-/b-7.1.0.tgz: tunneling socket, statusCode=403';
+    const before = {
+      ...failed({ setup: 'cd web && yarn install --frozen-lockfile' }, 'set-up', yarn),
+      refusedHosts,
+    };
+    const own = next([before]);
+    expect(own?.commands.setup).toBe(
+      `cd web && sed -i.before "s#https://registry[.]example[.]org/#\${YARN_NPM_REGISTRY_SERVER%/}/#" yarn.lock && yarn install --frozen-lockfile && mv yarn.lock.before yarn.lock`,
+    );
+    const again = { ...before, recipe: own as Recipe, refusedHosts: ['cdn.example:443'] };
+    expect(next([before, again])?.commands.setup).toContain(
+      'yarn install --frozen-lockfile --ignore-scripts &&',
+    );
+
+    const npm = 'npm error request to https://registry.example.org/b/-/b-7.1.0.tgz failed, reason: 403';
+    const ci = { ...failed({ setup: 'npm ci' }, 'set-up', npm), refusedHosts };
+    expect(next([ci])?.commands.setup).toBe('npm ci --replace-registry-host=always');
+    // The lock file of later versions of Yarn names no host.
+    const berry = { ...failed({ setup: 'yarn install --immutable' }, 'set-up', yarn), refusedHosts };
+    expect(next([berry])?.commands.setup).toBe('yarn install --immutable --mode=skip-build');
+  });
+
   test('other files of the repository come after it, and only where they say something else', () => {
     const first = failed({ setup: 'make deps', test: 'make test' }, 'set-up', 'no');
     const same: Recipe = {

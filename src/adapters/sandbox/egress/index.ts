@@ -16,14 +16,12 @@ import {
   type Reachability,
 } from './hosts.ts';
 import { type LoginProxy, openLoginProxy } from './logins.ts';
+import { openTunnels } from './tunnels.ts';
 
 export { type Dialler, publicInternet } from './dial.ts';
 export { isPublicAddress, parseTarget } from './hosts.ts';
 
 import type { Socket } from 'node:net';
-
-/** Maximum number of open connections of one command. Our default; package managers use up to 50. */
-const MAX_TUNNELS = 256;
 
 export interface EgressProxy {
   /** Path of the unix socket that accepts CONNECT. */
@@ -64,19 +62,20 @@ export async function openEgress(
     (host) => dial(targetOf(host, allowed) ?? NOWHERE, true, dialler, over.signal),
     reachability,
   );
-  const tunnels = new Set<Duplex>();
+  const tunnels = openTunnels();
   const server = createServer({ headersTimeout: 10_000 }, (_request, response) => {
     response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
     response.end('Only CONNECT to the allowed hosts passes here.\n');
   });
+  const serve = async (asked: TunnelRequest): Promise<void> => {
+    if (await tunnels.admit(asked.client))
+      await tunnel(asked, { allowed, dialler, logins, onRefused, reachability });
+    else refuseTunnel(asked.client, '503 Service Unavailable', 'too many connections');
+  };
   server.on('connect', (request, client: Duplex, head: Buffer) => {
     client.on('error', () => client.destroy());
-    if (tunnels.size >= MAX_TUNNELS)
-      return refuseTunnel(client, '503 Service Unavailable', 'too many connections');
-    tunnels.add(client);
-    client.on('close', () => tunnels.delete(client));
-    const asked = { authority: request.url ?? '', client, head };
-    tunnel(asked, { allowed, dialler, logins, onRefused, reachability }).catch(() =>
+    // Of an HTTP server, the duplex is a socket.
+    serve({ authority: request.url ?? '', client: client as Socket, head }).catch(() =>
       refuseTunnel(client, '502 Bad Gateway', 'the host cannot be reached'),
     );
   });
@@ -95,7 +94,7 @@ export async function openEgress(
     async close() {
       over.abort();
       logins.close();
-      for (const open of tunnels) open.destroy();
+      tunnels.closeAll();
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
       release();
@@ -151,7 +150,7 @@ function targetOf(authority: string, allowed: AllowedHosts): EgressTarget | null
 
 interface TunnelRequest {
   readonly authority: string;
-  readonly client: Duplex;
+  readonly client: Socket;
   readonly head: Buffer;
 }
 

@@ -1,0 +1,127 @@
+import { chainParts } from './command-kinds.ts';
+
+/** Uses other options of a package manager if its output matches. */
+interface Rule {
+  readonly of: RegExp;
+  readonly when: RegExp;
+  readonly becomes: (command: string) => string;
+}
+
+const adding = (option: string) => (command: string) =>
+  command.includes(option) ? command : `${command} ${option}`;
+const removing = (option: RegExp) => (command: string) => command.replace(option, '');
+
+/** Failing lifecycle scripts of packages: browser downloads, missing compilers, git hooks. */
+const SCRIPT_FAILED =
+  /\bELIFECYCLE\b|npm (?:ERR!|error) command (?:failed|sh -c)|\bgyp ERR!|\bnode-gyp\b|\bYN0009\b|\b(?:pre|post)?install(?:: | script)[^\n]{0,80}(?:fail|exit)|error: (?:post|pre)?install script|Exit (?:status|code):? \d+\s*\n?\s*Command: /i;
+
+const RULES: readonly Rule[] = [
+  {
+    of: /^npm ci\b/,
+    when: /can only install (?:with an existing|packages when your)|\bEUSAGE\b|lock ?file[^\n]{0,80}not (?:in sync|satisfy)/i,
+    becomes: (command) => command.replace(/^npm ci\b/, 'npm install'),
+  },
+  {
+    of: /^pnpm install\b/,
+    when: /\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_LOCKFILE|BROKEN_LOCKFILE|LOCKFILE_\w+|FROZEN_LOCKFILE\w*)/,
+    becomes: (command) => adding('--no-frozen-lockfile')(removing(/ --frozen-lockfile\b/)(command)),
+  },
+  {
+    of: /^yarn\b.*--immutable\b/,
+    when: /\bYN0028\b|lockfile would have been (?:modified|created)/,
+    becomes: (command) => command.replace(/--immutable\b/, '--no-immutable'),
+  },
+  {
+    of: /^yarn\b.*--frozen-lockfile\b/,
+    when: /lockfile needs to be updated|frozen-lockfile|No lockfile found/i,
+    becomes: removing(/ --frozen-lockfile\b/),
+  },
+  { of: /^bun install\b/, when: /lockfile/i, becomes: removing(/ --frozen-lockfile\b/) },
+  {
+    of: /^cargo fetch\b/,
+    when: /--locked|lock file[^\n]{0,120}(?:needs to be updated|cannot be updated)|failed to parse lock file/,
+    becomes: removing(/ --locked\b/),
+  },
+  { of: /^uv sync\b/, when: /lockfile|uv\.lock/i, becomes: removing(/ --(?:frozen|locked)\b/) },
+  {
+    of: /^poetry install\b/,
+    when: /changed significantly since poetry\.lock|poetry\.lock is not up to date/i,
+    becomes: (command) => `poetry lock && ${command}`,
+  },
+  {
+    of: /^composer install\b/,
+    when: /requires (?:php|ext-)|platform requirements/i,
+    becomes: adding('--ignore-platform-reqs'),
+  },
+  { of: /^npm (?:ci|install)\b/, when: /\bERESOLVE\b/, becomes: adding('--legacy-peer-deps') },
+  { of: /^npm (?:ci|install)\b/, when: /\bEBADENGINE\b/, becomes: adding('--no-engine-strict') },
+  {
+    of: /^pnpm install\b/,
+    when: /\bERR_PNPM_UNSUPPORTED_ENGINE\b/,
+    becomes: adding('--config.engine-strict=false'),
+  },
+  {
+    of: /^yarn install\b/,
+    when: /The engine "\w+" is incompatible/,
+    becomes: adding('--ignore-engines'),
+  },
+];
+
+const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
+  { of: /^yarn\b.*--(?:no-)?immutable\b/, becomes: adding('--mode=skip-build') },
+  {
+    of: /^(?:npm (?:ci|install)|pnpm install|yarn install|bun install)\b/,
+    becomes: adding('--ignore-scripts'),
+  },
+];
+
+/**
+ * The same installation with packages of this machine's registry, where the lock file names a host that was refused: npm
+ * and Yarn 1 compare every package with the checksum in the lock file. In set-up, the variable has that registry.
+ */
+function fromOwnRegistry(part: string, hosts: readonly string[]): string {
+  if (hosts.length === 0) return part;
+  if (/^npm (?:ci|install)\b/.test(part)) return adding('--replace-registry-host=always')(part);
+  if (!/^yarn(?: install)?(?: --|$)/.test(part) || part.includes('immutable')) return part;
+  const own = hosts.map(
+    (host) => `s#https://${host.replaceAll('.', '[.]')}/#\${YARN_NPM_REGISTRY_SERVER%/}/#`,
+  );
+  return `sed -i.before "${own.join(';')}" yarn.lock && ${part} && mv yarn.lock.before yarn.lock`;
+}
+
+/** Refused hosts that a package was requested of, as addresses name them. */
+const packageHosts = ({ output, refusedHosts }: FailedInstall): readonly string[] =>
+  refusedHosts
+    .map((host) => host.replace(/:443$/, ''))
+    .filter((host) => /^[a-z\d.-]+(?::\d+)?$/.test(host))
+    .filter((host) => new RegExp(`https://${host.replaceAll('.', '[.]')}/\\S*/-/\\S+[.]tgz`).test(output));
+
+interface FailedInstall {
+  /** The command's output, or its end. */
+  readonly output: string;
+  /** Requested `host:port` names that are not allowed. */
+  readonly refusedHosts: readonly string[];
+}
+
+/** Whether lifecycle scripts of packages may be what failed: they did, or a host was refused. */
+export const scriptsMayFail = (output: string, refusedHosts: readonly string[]): boolean =>
+  SCRIPT_FAILED.test(output) || refusedHosts.length > 0;
+
+/** Other forms of a failed set-up command whose package managers may succeed, most likely first. */
+export function otherInstalls(setup: string, failed: FailedInstall): readonly string[] {
+  const { output, refusedHosts } = failed;
+  const parts = chainParts(setup) ?? [setup];
+  const rewrite = (becomes: (part: string) => string): readonly string[] => {
+    const fresh = parts.map(becomes).join(' && ');
+    return fresh === parts.join(' && ') ? [] : [fresh];
+  };
+  const hosts = setup.includes('yarn.lock.before') ? [] : packageHosts(failed);
+  const rules = [
+    ...RULES.filter(({ when }) => when.test(output)),
+    ...(scriptsMayFail(output, refusedHosts) ? IGNORE_SCRIPTS : []),
+  ];
+  return [
+    ...rewrite((part) => fromOwnRegistry(part, hosts)),
+    ...rules.flatMap(({ of, becomes }) => rewrite((part) => (of.test(part) ? becomes(part) : part))),
+  ];
+}
