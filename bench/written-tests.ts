@@ -23,6 +23,7 @@ import {
   withoutWritten,
 } from '../src/core/evidence/index.ts';
 import { type IndependentTestReport, MAX_WRITTEN_TESTS } from '../src/core/independent-tests/index.ts';
+import { familyOf } from '../src/core/judging/index.ts';
 import {
   decide,
   rank,
@@ -79,6 +80,7 @@ function ownPool(root: string): Pool {
 }
 
 const MODEL = 'scripted-writer';
+const WRITER = familyOf(`openai/${MODEL}`);
 
 /** The tests of all kinds, with their kind as the beginning of their title. */
 function submitted({ request, fixTests }: Pool) {
@@ -217,9 +219,9 @@ function evidenceWith(votes: readonly Vote[], evidence: readonly Evidence[]) {
     const counts = { passed: passes.length, total: passes.length + failing.length };
     const tests = joinTests(withoutWritten(independentTests), {
       ...counts,
-      failing: failing.map(({ id, origin, title }) => ({ id, origin, title })),
+      failing: failing.map(({ id, origin, title }) => ({ id, origin, title, family: WRITER })),
       guards,
-      written: { ...counts, guards },
+      written: { ...counts, guards, families: passes.length > guards ? [WRITER] : [] },
     });
     return tests.total > 0 ? { ...one, independentTests: tests } : one;
   });

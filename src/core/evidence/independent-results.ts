@@ -1,3 +1,5 @@
+import { uniqueSorted } from '../model/index.ts';
+
 /** Origins of tests that no competing model wrote. */
 export const INDEPENDENT_TEST_ORIGINS = ['issue', 'writer', 'distinguishing', 'reviewer'] as const;
 export type IndependentTestOrigin = (typeof INDEPENDENT_TEST_ORIGINS)[number];
@@ -9,6 +11,8 @@ export interface IndependentTests {
   readonly failing: readonly {
     readonly id: string;
     readonly origin: IndependentTestOrigin;
+    /** Model family of its writer; absent: no model wrote it, or an unknown one. */
+    readonly family?: string;
     /** Its name for people, in its writer's words; absent: the id. */
     readonly title?: string;
     /** The end of the runner's message, bounded; absent for none. */
@@ -17,10 +21,18 @@ export interface IndependentTests {
   /** How many of the passed ones are guards: they pass on the base, too, and show nothing that is done; absent: none. */
   readonly guards?: number;
   /** The part of these counts that is of tests written by models, not of the examples; absent: none. */
-  readonly written?: { readonly passed: number; readonly total: number; readonly guards: number };
+  readonly written?: WrittenTestCounts;
 }
 
-const NONE_WRITTEN = { passed: 0, total: 0, guards: 0 };
+interface WrittenTestCounts {
+  readonly passed: number;
+  readonly total: number;
+  readonly guards: number;
+  /** Model families of the writers of those passed that are no guards, sorted; absent or empty: unknown. */
+  readonly families?: readonly string[];
+}
+
+const NONE_WRITTEN: WrittenTestCounts = { passed: 0, total: 0, guards: 0 };
 
 /** How many passed tests show that the task is done: they fail on the base. By who states the requirement. */
 export function shownBy({ passed, guards = 0, written = NONE_WRITTEN }: IndependentTests): {
@@ -52,6 +64,7 @@ export function joinTests(
 ): IndependentTests {
   const guards = (a.guards ?? 0) + (b.guards ?? 0);
   const [one, other] = [a.written ?? NONE_WRITTEN, b.written ?? NONE_WRITTEN];
+  const families = uniqueSorted([...(one.families ?? []), ...(other.families ?? [])]);
   return {
     passed: a.passed + b.passed,
     total: a.total + b.total,
@@ -63,6 +76,7 @@ export function joinTests(
             passed: one.passed + other.passed,
             total: one.total + other.total,
             guards: one.guards + other.guards,
+            ...(families.length > 0 ? { families } : {}),
           },
         }
       : {}),

@@ -31,6 +31,8 @@ interface TestCount {
 /** Survivors with the same production changes; compared as one author and one candidate. */
 type ChangeClass = readonly Evidence[];
 
+type Writers = 'all' | 'other-families';
+
 /** One test, and whether each class passes it. */
 interface Column {
   readonly author: ChangeClass;
@@ -41,11 +43,15 @@ interface Column {
 /**
  * By alias, for all survivors. A test is confirmed if it passes on a different change by another model family that
  * breaks no base test, or if the same candidates fail an admitted independent test; never where there is no report. An
- * unknown family counts as a family of its own.
+ * author's unknown family counts as a family of its own. `writers`: whether an independent test confirms that a model of
+ * the author's family wrote, which may have misread the task as the author did.
  */
-export function sameSetTests(evidence: readonly Evidence[]): ReadonlyMap<Alias, SameSetTests> {
+export function sameSetTests(
+  evidence: readonly Evidence[],
+  writers: Writers = 'all',
+): ReadonlyMap<Alias, SameSetTests> {
   const classes = changeClasses(evidence.filter(({ survivor }) => survivor));
-  const columns = classes.flatMap((author) => columnsOf(author, classes));
+  const columns = classes.flatMap((author) => columnsOf(author, classes, writers));
   const distinguishing = columns.filter(({ results }) => [...results.values()].includes('f'));
   return new Map(
     classes.flatMap((own) => {
@@ -67,7 +73,11 @@ export function changeClasses(survivors: readonly Evidence[]): readonly ChangeCl
   return classes;
 }
 
-function columnsOf(author: ChangeClass, classes: readonly ChangeClass[]): readonly Column[] {
+function columnsOf(
+  author: ChangeClass,
+  classes: readonly ChangeClass[],
+  writers: Writers,
+): readonly Column[] {
   return author.flatMap(({ alias }) => {
     const marks = new Map(
       classes.filter((one) => one !== author).map((one) => [one, marksOf(one, alias)] as const),
@@ -81,7 +91,7 @@ function columnsOf(author: ChangeClass, classes: readonly ChangeClass[]): readon
         [author, 'p'],
         ...answers.map(([one, mark]) => [one, mark === 'p' ? 'p' : 'f'] as const),
       ]);
-      return [{ author, results, confirmed: isConfirmed(author, results, classes) }];
+      return [{ author, results, confirmed: isConfirmed(author, results, classes, writers) }];
     });
   });
 }
@@ -103,6 +113,7 @@ function isConfirmed(
   author: ChangeClass,
   results: Column['results'],
   classes: readonly ChangeClass[],
+  writers: Writers,
 ): boolean {
   // One exit code for all tests of an author: what each of them asks is unknown.
   if (author.some(({ baseTests }) => baseTests?.source === 'exit-code')) return false;
@@ -111,26 +122,36 @@ function isConfirmed(
   const passing = classes.filter(
     (one) => one !== author && results.get(one) === 'p' && one.some(breaksNothing),
   );
+  const isByOthers = ({ origin, family }: FailedTest): boolean =>
+    origin === 'issue' || (family !== undefined && !own.has(family));
   return (
     passing.some((one) => [...familiesOf(one)].some((family) => !own.has(family))) ||
-    (failing.length > 0 && classes.some((one) => asksTheSame(one, failing, classes)))
+    (failing.length > 0 && asksTheSame(failing, classes, writers === 'all' ? () => true : isByOthers))
   );
 }
 
-/** Whether exactly these classes fail an independent test. */
+type FailedTest = NonNullable<Evidence['independentTests']>['failing'][number];
+
+/** Whether exactly these classes fail one of the independent tests that count. */
 function asksTheSame(
-  by: ChangeClass,
   failing: readonly ChangeClass[],
   classes: readonly ChangeClass[],
+  counts: (test: FailedTest) => boolean,
 ): boolean {
-  if (!failing.includes(by)) return false;
-  return [...failedIndependently(by)].some((id) =>
-    classes.every((one) => failedIndependently(one).has(id) === failing.includes(one)),
-  );
+  const failedBy = new Map(classes.map((one) => [one, failedIndependently(one, counts)]));
+  const ids = new Set(failing.flatMap((one) => [...(failedBy.get(one) ?? [])]));
+  return [...ids].some((id) => classes.every((one) => failedBy.get(one)?.has(id) === failing.includes(one)));
 }
 
-const failedIndependently = (members: ChangeClass): ReadonlySet<string> =>
-  new Set(members.flatMap(({ independentTests }) => (independentTests?.failing ?? []).map(({ id }) => id)));
+const failedIndependently = (
+  members: ChangeClass,
+  counts: (test: FailedTest) => boolean,
+): ReadonlySet<string> =>
+  new Set(
+    members.flatMap(({ independentTests }) =>
+      (independentTests?.failing ?? []).filter(counts).map(({ id }) => id),
+    ),
+  );
 
 const breaksNothing = ({ baseTests }: Evidence): boolean => (baseTests?.regressions.length ?? 0) === 0;
 

@@ -143,24 +143,33 @@ function testsByAlias(
       const passes = admitted.filter((one) => one.passedBy.includes(alias));
       const passed = passes.length;
       const guards = passes.filter(isGuard).length;
+      const families = uniqueSorted(
+        passes.flatMap((vote) => (isGuard(vote) ? [] : (writerOf(tests, vote) ?? []))),
+      );
       const failing = admitted
         .filter((one) => one.failedBy.includes(alias))
         .map((vote) => {
           const { id, test, origin } = vote;
           const [title, words] = [voteTitle(tests, vote), messageOf(test, alias)];
+          const family = writerOf(tests, vote);
           return {
             id,
             origin,
+            ...(family === undefined ? {} : { family }),
             ...(title === id ? {} : { title }),
             ...(words === undefined ? {} : { message: words }),
           };
         });
       const total = passed + failing.length;
-      const all = { passed, total, failing, written: { passed, total, guards } };
+      const written = { passed, total, guards, ...(families.length > 0 ? { families } : {}) };
+      const all = { passed, total, failing, written };
       return [alias, guards > 0 ? { ...all, guards } : all];
     }),
   );
 }
+
+const writerOf = (tests: readonly IndependentTest[], { test }: IndependentTestVote): string | undefined =>
+  tests.find(({ id }) => id === test)?.family;
 
 const lastMessage = (trials: readonly Trial[]): string | undefined =>
   trials.findLast((trial) => trial.message !== undefined)?.message;

@@ -6,6 +6,8 @@ export interface IndependentTest {
   /** Assigned by Runoff, unique in a run: `writer-1`, `distinguishing-2`, `issue-3`. */
   readonly id: string;
   readonly origin: IndependentTestOrigin;
+  /** Model family of its writer; absent: no model wrote it, or an unknown one. */
+  readonly family?: string;
   /** Its path from the top of the repository. Chosen by Runoff, never by a model (I6). */
   readonly path: string;
   readonly text: string;

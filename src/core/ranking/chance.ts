@@ -1,6 +1,6 @@
 import { type Evidence, withoutWritten } from '../evidence/index.ts';
 import { clearDoubts, openDoubts, type WrittenTestsRole } from './doubts.ts';
-import { type Calibration, type Ranked, signalsOf, supportOf } from './odds.ts';
+import { type Calibration, type Ranked, sameSetOf, signalsOf, supportOf } from './odds.ts';
 import { evidenceOf, fixShown, type LeadingCandidate, soundRivals } from './proof.ts';
 
 /** An upper limit of the chance, with its reason. */
@@ -69,14 +69,24 @@ function uncappedChance(standing: LeadingCandidate): number {
  * candidate did.
  */
 function writtenTestsOf(standing: LeadingCandidate): WrittenTestsRole {
-  const { calibration, winning } = standing;
+  const { winning } = standing;
   const own = new Set(winning.independentTests?.failing.map(({ id }) => id));
   // Also where the pick was tried on fewer tests, as happens if one gives no clear result on it.
   const setsApart = soundRivals(standing).some((rival) =>
     evidenceOf(standing, rival)?.independentTests?.failing.some(({ id }) => !own.has(id)),
   );
   if (!setsApart || (winning.independentTests?.written?.passed ?? 0) === 0) return 'none';
-  const without = standingWithoutWritten(standing);
+  const role = roleWithout(standingWithoutWritten(standing));
+  if (role !== 'none') return role;
+  // Nor may a test that a model of its own family wrote be what confirms its own tests.
+  const sameSet = sameSetOf(standing.evidence, 'other-families');
+  const byOthers = roleWithout(standingWithoutWritten({ ...standing, sameSet }));
+  return byOthers === 'none' ? 'none' : 'decide';
+}
+
+/** `without`: the candidates as if no model had written tests. */
+function roleWithout(without: LeadingCandidate): WrittenTestsRole {
+  const { calibration } = without;
   const isLikely = (one: LeadingCandidate) => uncappedChance(one) >= calibration.likely;
   const [first = without.best] = soundRivals(without)
     .filter(({ support }) => support > without.best.support)

@@ -9,11 +9,13 @@ import {
 import type { Alias } from '../model/index.ts';
 import { type Separator, unconfirmedLogOdds } from './odds.ts';
 import {
+  breaksNothing,
   disputes,
   evidenceOf,
   fixShown,
   hasIndependentProof,
   type LeadingCandidate,
+  provenBy,
   rivalTriedOnMore,
   soundRivals,
 } from './proof.ts';
@@ -22,7 +24,8 @@ import { isContradictedBy } from './strategies.ts';
 
 /**
  * What tests that models wrote have to do with the pick: `none`, as far as it would be likely without them, too; `decide`:
- * it would not lead, or not be likely; `against`: another candidate would be likely.
+ * it would not lead, or not be likely, also if it is so only where none by a model of its own family confirms its own
+ * tests; `against`: another candidate would be likely.
  */
 export type WrittenTestsRole = 'none' | 'decide' | { readonly against: Alias };
 
@@ -105,7 +108,7 @@ function failsConfirmedTests({ best, decidedBy, sameSet }: LeadingCandidate): bo
  * wrong too often here.
  */
 export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRole): readonly string[] {
-  const { winning, decidedBy, sameSet, rivals, evidence, calibration } = standing;
+  const { winning, decidedBy, sameSet, calibration } = standing;
   const { baseTests } = winning;
   const isContested = (baseTests?.contested ?? []).length > 0;
   const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
@@ -145,13 +148,28 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
     ],
     [decidedBy === 'gates' && !proof, 'Nobody else was left to question it.'],
     [NOT_EXECUTED.has(decidedBy), 'What put it first was not executed.'],
+    ...ownFamilyDoubts(standing, proof),
+    [calibration.own?.noneClear === true, 'Too many clear picks were wrong in this repository.'],
+  ];
+  return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
+}
+
+/** Reasons to doubt what only one model family says. */
+function ownFamilyDoubts(
+  { evidence, rivals, winning }: LeadingCandidate,
+  proof: boolean,
+): readonly (readonly [boolean, string])[] {
+  const isLone = evidence.filter(breaksNothing).length === 1;
+  return [
     [
       !proof && rivals.length > 0 && families(evidence) < 2,
       'All that speaks for it comes from one model family.',
     ],
-    [calibration.own?.noneClear === true, 'Too many clear picks were wrong in this repository.'],
+    [
+      isLone && provenBy(winning) === 'own-family',
+      'Nobody else was left to question it, and only tests by its own model family show that it is right.',
+    ],
   ];
-  return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
 }
 
 /** Known model families among the survivors. */

@@ -162,8 +162,8 @@ const NO_SAME_SET: SameSetTests = {
 };
 
 /** Results of the survivors' tests by candidate; empty for candidates that did not survive. */
-export function sameSetOf(evidence: readonly Evidence[]): (alias: Alias) => SameSetTests {
-  const all = sameSetTests(evidence);
+export function sameSetOf(...from: Parameters<typeof sameSetTests>): (alias: Alias) => SameSetTests {
+  const all = sameSetTests(...from);
   return (alias) => all.get(alias) ?? NO_SAME_SET;
 }
 

@@ -30,6 +30,9 @@ export const evidenceOf = (
   { alias }: Pick<Ranked, 'alias'>,
 ): Evidence | undefined => evidence.find((one) => one.alias === alias);
 
+export const breaksNothing = ({ survivor, baseTests }: Evidence): boolean =>
+  survivor && (baseTests?.regressions.length ?? 0) === 0;
+
 /** Rivals that break nothing and fix as many base tests. */
 export const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked[] =>
   rivals.filter((one) => one.regressions === 0 && one.fixed >= best.fixed);
@@ -59,6 +62,25 @@ export function hasIndependentProof(standing: LeadingCandidate): boolean {
     (mutants?.caught ?? 0) > 0 ||
     (shown.written > 0 && disputes(standing).every(({ lost, won }) => lost < won))
   );
+}
+
+/**
+ * Who states what the tests that show the task as done require, of a candidate that nobody contradicts. `own-family`:
+ * only models of its author's family, or of an unknown one, who may have misread the task as the author did.
+ */
+export function provenBy({
+  family,
+  baseTests,
+  mutants,
+  ...of
+}: Evidence): 'others' | 'own-family' | 'nobody' {
+  const tests = of.independentTests ?? NO_INDEPENDENT_TESTS;
+  const shown = shownBy(tests);
+  if (shown.issue > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0) return 'others';
+  if (shown.written <= 0) return 'nobody';
+  const writers = tests.written?.families ?? [];
+  const isForeign = family !== undefined && writers.length > 0 && !writers.includes(family);
+  return isForeign ? 'others' : 'own-family';
 }
 
 /** The rivals that break nothing and pass independent tests that the pick fails: how many, and the other way round. */

@@ -1,9 +1,9 @@
-import { type BaseFacts, type Evidence, NO_INDEPENDENT_TESTS, shownBy } from '../evidence/index.ts';
+import type { BaseFacts, Evidence } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
-import { familyOf } from '../judging/index.ts';
 import type { Expectation, Usd } from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Decision } from './decision.ts';
+import { breaksNothing, provenBy } from './proof.ts';
 import { rankingOptionsOf, wantsJudges } from './strategies.ts';
 
 /** A contestant of the field that was started: what it was expected to cost, and what it did cost. US dollars. */
@@ -84,9 +84,6 @@ export function nextInSequence<Pending extends Expectation>(
   return isWorth ? go(because) : stop(because);
 }
 
-const breaksNothing = ({ survivor, baseTests }: Evidence): boolean =>
-  survivor && (baseTests?.regressions.length ?? 0) === 0;
-
 function clearReason(alias: string, [only, ...others]: readonly Evidence[]): string {
   if (only === undefined || others.length > 0) return `${alias} is clearly right.`;
   return (only.mutants?.caught ?? 0) > 0
@@ -101,21 +98,15 @@ function clearReason(alias: string, [only, ...others]: readonly Evidence[]): str
  */
 function loneDoubt({ decision, written }: SequenceFacts, lone: Evidence): string | null {
   const { alias } = lone;
+  const proven = provenBy(lone);
+  const ownFamily = `${alias} is the only sound candidate, and only tests by its own model family show that it is right.`;
+  if (proven === 'own-family') return ownFamily;
   if (decision.kind !== 'winner' || decision.confidence !== 'clear')
     return `${alias} is the only sound candidate, and not clearly right.`;
   const tests = written?.tests ?? [];
   if (tests.some(({ status, failedBy }) => status === 'suspect' && failedBy.includes(alias)))
     return `${alias} is the only sound candidate, and fails a written test that another one may pass.`;
-  const { issue } = shownBy(lone.independentTests ?? NO_INDEPENDENT_TESTS);
-  if (issue > 0 || (lone.baseTests?.fixed.length ?? 0) > 0 || (lone.mutants?.caught ?? 0) > 0) return null;
-  const writers = written?.models ?? [];
-  const isForeign =
-    lone.family !== undefined &&
-    writers.length > 0 &&
-    writers.every((model) => familyOf(model) !== lone.family);
-  return isForeign
-    ? null
-    : `${alias} is the only sound candidate, and only tests by its own model family show that it is right.`;
+  return proven === 'others' ? null : ownFamily;
 }
 
 /** Runs of one contestant that an estimate of the cost is worth, against the costs in this run. Default. */

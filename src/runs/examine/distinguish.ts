@@ -8,6 +8,7 @@ import {
   type TaskKind,
   type TestAdmission,
 } from '../../core/independent-tests/index.ts';
+import { familyOf } from '../../core/judging/index.ts';
 import type { Alias } from '../../core/model/index.ts';
 import { block } from '../../core/prompts/index.ts';
 import { stableNonce } from '../context.ts';
@@ -159,7 +160,7 @@ async function writeDistinguishingTest(
     const { tests, rejected } = await acceptWrittenTests(runner, writer, how);
     const [accepted] = tests;
     const value = accepted
-      ? { ...accepted, id: `distinguishing-${round}` }
+      ? { ...accepted, id: `distinguishing-${round}`, family: familyOf(answer.model) }
       : (rejected[0]?.because ?? 'It was not accepted.');
     return { ...answer, value };
   });

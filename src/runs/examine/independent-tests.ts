@@ -13,6 +13,7 @@ import {
   type WrittenTest,
   WrittenTests,
 } from '../../core/independent-tests/index.ts';
+import { familyOf } from '../../core/judging/index.ts';
 import { asFault, type Brief, type Task } from '../../core/model/index.ts';
 import { roleOf } from '../../core/patches/index.ts';
 import { block, commentsBlock, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
@@ -158,14 +159,15 @@ export async function writeIndependentTests(
       schema: WrittenTests,
     });
     if (answer.kind === 'nothing') return answer;
-    const { tests, note } = answer.value;
+    const { tests: written, note } = answer.value;
     const accepted = await acceptWrittenTests(runner, writer, {
       origin: 'writer',
       paths,
-      written: tests,
+      written,
       example: setting.sample,
     });
-    const value = { ...accepted, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
+    const tests = accepted.tests.map((test) => ({ ...test, family: familyOf(answer.model) }));
+    const value = { ...accepted, tests, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
     return { ...answer, value };
   });
   return result.kind === 'answer'

@@ -14,6 +14,7 @@ import {
   type Competitor,
   type CriticReport,
   checkReview,
+  familyOf,
   type Identities,
   type Objection,
   objectionOutcome,
@@ -194,7 +195,8 @@ async function reproductionTests(
         if (test === undefined || path === undefined || fileProblem(test) !== null) return null;
         const id = `review-${alias}-${opinion.reviewer.name}-${i + 1}`;
         const title = `${file}:${line}, ${expected}`.slice(0, 200);
-        return { id, origin: 'reviewer', path, text: test, onBase: 'fails', votes: 'file', title };
+        const family = familyOf(opinion.model);
+        return { id, origin: 'reviewer', family, path, text: test, onBase: 'fails', votes: 'file', title };
       }),
     ]),
   );

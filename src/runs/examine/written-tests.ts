@@ -6,11 +6,13 @@ import {
   NO_ADMISSION,
   type TestAdmission,
   taskKindOf,
+  writersInOrder,
 } from '../../core/independent-tests/index.ts';
 import {
   blindPatch,
   type Competitor,
   factsOf,
+  familyOf,
   type Identities,
   leaksIn,
   scrub,
@@ -60,7 +62,11 @@ export async function addWrittenTests(
 ): Promise<AddedTests | null> {
   const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
   if (contenders.length === 0) return null;
-  const context: WritingContext = { tools, contenders, writing };
+  // Nor should the writer share blind spots with those that are left to decide among.
+  const left = evidence.flatMap(({ survivor, family }) => (survivor && family !== undefined ? [family] : []));
+  const models = writersInOrder(writing.writer.models, left, familyOf);
+  const writer = { ...writing.writer, models };
+  const context: WritingContext = { tools, contenders, writing: { ...writing, writer } };
   // If the suite fails by exit code alone, added tests cannot be evaluated.
   const conclusive = tools.onBase.source === 'report' || silenceOf(tools.onBase) === null;
   const wrote =

@@ -1,6 +1,6 @@
 import type { Evidence } from '../../core/evidence/index.ts';
 import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
-import { type Judgement, notJudged } from '../../core/judging/index.ts';
+import { familyOf, type Judgement, notJudged } from '../../core/judging/index.ts';
 import { type Alias, byCodeUnits, Fault, inParallel } from '../../core/model/index.ts';
 import {
   CALIBRATION,
@@ -196,7 +196,7 @@ async function entryOf(
   as: Pick<CandidateEntry, 'alias' | 'ordinal'>,
 ): Promise<CandidateEntry> {
   const collected = await collectText(runner, as.alias, candidate.patch ?? '');
-  const family = candidate.family ? { family: candidate.family } : {};
+  const family = candidate.family ? { family: familyOf(candidate.family) } : {};
   return { ...as, runId: runner.task.runId, ms: 0, ...family, ...collected };
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type Evidence, sameSetTests } from '../../../src/core/evidence/index.ts';
+import { type Evidence, type IndependentTests, sameSetTests } from '../../../src/core/evidence/index.ts';
 import { candidate, peerTestsOf } from '../ranking/sample.ts';
 
-const on = (alias: string, evidence: readonly Evidence[]) => {
-  const found = sameSetTests(evidence).get(alias);
+const on = (alias: string, evidence: readonly Evidence[], writers?: Parameters<typeof sameSetTests>[1]) => {
+  const found = sameSetTests(evidence, writers).get(alias);
   if (!found) throw new Error(`${alias} is no survivor.`);
   return found;
 };
@@ -61,20 +61,28 @@ describe('tests of survivors, over the same set for all', () => {
     });
 
     test('by an independent test that the same candidates fail', () => {
-      const asks = (passed: number) => ({
+      type Asked = Pick<IndependentTests['failing'][number], 'origin' | 'family'>;
+      const asks = (passed: number, by: Asked) => ({
         independentTests: {
           passed,
           total: 1,
-          failing: passed === 1 ? [] : [{ id: 'issue 1', origin: 'issue' as const }],
+          failing: passed === 1 ? [] : [{ id: 'asked 1', ...by }],
         },
       });
-      const pool = (other: number) => [
-        { ...author, ...asks(1) },
-        candidate('B', { family: 'gpt', peerTests: [peerTestsOf('A', 'p')], ...asks(other) }),
-        { ...failing, ...asks(0) },
+      const pool = (other: number, by: Asked = { origin: 'issue' }) => [
+        { ...author, ...asks(1, by) },
+        candidate('B', { family: 'gpt', peerTests: [peerTestsOf('A', 'p')], ...asks(other, by) }),
+        { ...failing, ...asks(0, by) },
       ];
+      const unconfirmed = { shares: [], unconfirmedShares: [0] };
       expect(on('C', pool(1))).toMatchObject({ shares: [0] });
-      expect(on('C', pool(0))).toMatchObject({ shares: [], unconfirmedShares: [0] });
+      expect(on('C', pool(0))).toMatchObject(unconfirmed);
+      expect(on('C', pool(1, { origin: 'writer', family: 'claude' }))).toMatchObject({ shares: [0] });
+      // A model of its author's family may have misread the task in the same way, and who is unknown may be one.
+      for (const by of [{ origin: 'writer', family: 'gpt' }, { origin: 'writer' }] as const) {
+        expect(on('C', pool(1, by))).toMatchObject({ shares: [0] });
+        expect(on('C', pool(1, by), 'other-families')).toMatchObject(unconfirmed);
+      }
     });
   });
 });

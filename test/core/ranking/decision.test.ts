@@ -2,7 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Evidence, Unlocked } from '../../../src/core/evidence/index.ts';
 import { decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
-import { behaving, by, candidate, fixing, independentTests, pools, writtenTests } from './sample.ts';
+import {
+  behaving,
+  by,
+  candidate,
+  fixing,
+  independentTests,
+  peerTestsOf,
+  pools,
+  writtenTests,
+} from './sample.ts';
 
 const WEIGHTS = { tests: 50, simplicity: 30, speed: 20 };
 const HOW: RankingOptions = { weights: WEIGHTS, strategies: ['evidence', 'judges'] };
@@ -166,11 +175,37 @@ describe('tests that a model wrote from the issue', () => {
     expect(decision(...pool)).toMatchObject({ alias: 'A', confidence: 'clear' });
   });
 
-  test('make the only candidate that breaks nothing clear', () => {
-    expect(decision(written('A', 1, []), candidate('B', { breaks: ['x'] }))).toMatchObject({
-      alias: 'A',
-      confidence: 'clear',
-    });
+  test('make the only candidate that breaks nothing clear if a model of another family wrote them', () => {
+    const alone = (family: string | undefined, ...of: Parameters<typeof writtenTests>) =>
+      decision(
+        candidate('A', { independentTests: writtenTests(...of), ...(family ? { family } : {}) }),
+        candidate('B', { breaks: ['x'] }),
+      );
+    expect(alone('claude', 1, [], 0, 'gpt')).toMatchObject({ alias: 'A', confidence: 'clear' });
+    for (const family of ['gpt', undefined])
+      expect(alone(family, 1, [], 0, 'gpt')).toMatchObject({
+        alias: 'A',
+        confidence: 'likely',
+        caps: [{ because: expect.stringContaining('only tests by its own model family') }],
+      });
+  });
+
+  test('confirm a test of its own, which makes it clear only if a model of another family wrote them', () => {
+    const pool = (writer: string) => [
+      candidate('A', {
+        family: 'claude',
+        agreement: 0.3,
+        independentTests: writtenTests(2, [], 0, writer),
+      }),
+      candidate('B', {
+        family: 'gpt',
+        agreement: 0.7,
+        independentTests: writtenTests(2, ['1'], 0, writer),
+        peerTests: [peerTestsOf('A', 'fff')],
+      }),
+    ];
+    expect(decision(...pool('gemini'))).toMatchObject({ alias: 'A', confidence: 'clear' });
+    expect(decision(...pool('claude'))).toMatchObject({ alias: 'A', confidence: 'likely' });
   });
 
   test('make none clear that was tried on fewer of them than a rival', () => {

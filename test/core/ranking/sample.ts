@@ -50,15 +50,23 @@ export const independentTests = (passed: number, failed: number): IndependentTes
   failing: Array.from({ length: failed }, (_, i) => ({ id: `neutral ${i}`, origin: 'issue' })),
 });
 
-/** By ids: those that it passes are all others of `of`. `guards`: how many of the passed ones pass on the base, too. */
-export const writtenTests = (of: number, fails: readonly string[], guards = 0): IndependentTests => {
+/**
+ * By ids: those that it passes are all others of `of`. `guards`: how many of the passed ones pass on the base, too.
+ * `family`: of their writer.
+ */
+export const writtenTests = (
+  of: number,
+  fails: readonly string[],
+  guards = 0,
+  family = 'gemini',
+): IndependentTests => {
   const passed = of - fails.length;
   return {
     passed,
     total: of,
-    failing: fails.map((id) => ({ id, origin: 'writer' })),
+    failing: fails.map((id) => ({ id, origin: 'writer', family })),
     guards,
-    written: { passed, total: of, guards },
+    written: { passed, total: of, guards, ...(passed > guards ? { families: [family] } : {}) },
   };
 };
 

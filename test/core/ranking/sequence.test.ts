@@ -68,7 +68,7 @@ describe('one sound candidate is enough', () => {
   });
 
   test('if it passes tests by a model of another family, and no written test fails on it', () => {
-    const one = candidate('A', { family: 'claude', independentTests: writtenTests(2, []) });
+    const one = candidate('A', { family: 'claude', independentTests: writtenTests(2, [], 0, 'gpt') });
     const both = [{ passedBy: ['A'] }, { passedBy: ['A'] }];
     expect(step([one], { written: wrote(both) }).kind).toBe('stop');
     expect(step([{ ...one, family: 'gpt' }], { written: wrote(both) })).toMatchObject({
