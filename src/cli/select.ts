@@ -1,6 +1,6 @@
-import { asFault } from '../core/model/index.ts';
+import { asFault, counted } from '../core/model/index.ts';
 import { type SelectAnswer, SelectRequest } from '../core/ranking/index.ts';
-import { type SelectOptions, select } from '../runs/index.ts';
+import { mayAskModels, type SelectOptions, select } from '../runs/index.ts';
 import { EXIT, type Selecting, type Shell } from '../shell.ts';
 import { jsonLine } from './render/index.ts';
 
@@ -42,14 +42,15 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   const tools = lazily(() => shell.openSelecting({ atOnce, ...models }));
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
-  const counts = { answered: 0, abstained: 0, failed: 0 };
+  const counts = { answered: 0, abstained: 0, failed: 0, modelless: 0 };
   const lines = numbered(shell.lines());
   const lane = async () => {
     for await (const { text, line } of lines) {
       if (stop.signal.aborted) return;
-      const answer = await answerTo(text, line, (request) =>
-        select(request, async () => (await tools.get()).tools, flags, stop.signal),
-      );
+      const answer = await answerTo(text, line, (request) => {
+        if (!mayAskModels(request)) counts.modelless += 1;
+        return select(request, async () => (await tools.get()).tools, flags, stop.signal);
+      });
       if (stop.signal.aborted) return;
       countAnswer(counts, answer);
       shell.screen.out(`${jsonLine(answer)}\n`);
@@ -65,6 +66,12 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   shell.screen.err(
     `${counts.answered} answered, ${counts.abstained} of them without a pick; ${counts.failed} failed.\n`,
   );
+  if ((judges || writers) && counts.modelless > 0) {
+    const flag = [...(judges ? ['--judges'] : []), ...(writers ? ['--writers'] : [])].join(' and ');
+    shell.screen.err(
+      `No model was asked for ${counted(counts.modelless, 'request')}: ${flag} needs \`repoDir\`, and \`model\` or \`tournament\` in \`evaluator\` if the request has one.\n`,
+    );
+  }
   return counts.failed > 0 ? EXIT.failed : EXIT.done;
 }
 

@@ -40,6 +40,7 @@ export {
 } from './context.ts';
 export {
   debateText,
+  mayAskModels,
   openShell,
   type Prepared,
   type PreparedPlace,

@@ -175,8 +175,14 @@ test.each([
       right: { 'src/shorten.js': RIGHT },
       wrong: { 'src/shorten.js': WRONG },
     });
-    const line = `${JSON.stringify({ ...request, issue: '`shorten` cuts words in the middle' })}\n`;
-    const ended = await me.pipe(line, 'select', '--writers', '--explain');
+    const { candidates } = request;
+    const asked = [
+      { ...request, issue: '`shorten` cuts words in the middle' },
+      { id: 'stored', candidates },
+    ];
+    const lines = asked.map((one) => `${JSON.stringify(one)}\n`).join('');
+    const ended = await me.pipe(lines, 'select', '--writers', '--explain');
+    expect(ended.err).toContain('No model was asked for 1 request: --writers needs `repoDir`');
     const answer = answersIn(ended.out).get('words');
     expect(answer?.ranking[0]?.id).toBe(preferred);
     expect(answer?.explanation).toMatchObject({

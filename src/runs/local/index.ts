@@ -9,5 +9,5 @@ export {
   type Survey,
   surveyRepository,
 } from './prepare.ts';
-export { decidePatches, type SelectOptions, type SelectTools, select } from './select.ts';
+export { decidePatches, mayAskModels, type SelectOptions, type SelectTools, select } from './select.ts';
 export { type TidiedBranch, tidyBranches } from './tidy-branches.ts';

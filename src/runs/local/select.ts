@@ -7,6 +7,7 @@ import {
   type Decision,
   executedFaults,
   leftToPerson,
+  mayWriteTests,
   type RankingOptions,
   rankingOptionsOf,
   type SelectAnswer,
@@ -68,6 +69,15 @@ export async function select(
   return execute(await tools(), request, { options, signal, path });
 }
 
+const settingsOf = ({ evaluator, weights }: SelectRequest): Settings =>
+  Settings.parse({ ...(evaluator ? { evaluator } : {}), ...(weights ? { weights } : {}) });
+
+/** Whether judges or writers of tests could be asked for a request: it is executed, and its evaluator names them. */
+export function mayAskModels(request: SelectRequest): boolean {
+  const order = rankingOptionsOf(settingsOf(request));
+  return (request.repoDir ?? null) !== null && (wantsJudges(order) || mayWriteTests(order));
+}
+
 interface SelectContext {
   readonly options: SelectOptions;
   readonly signal: AbortSignal;
@@ -80,10 +90,7 @@ async function execute(
   context: SelectContext,
 ): Promise<SelectAnswer> {
   const { runner, bare } = await openBench(tools, request, context);
-  const settings = Settings.parse({
-    ...(request.evaluator ? { evaluator: request.evaluator } : {}),
-    ...(request.weights ? { weights: request.weights } : {}),
-  });
+  const settings = settingsOf(request);
   const order = { ...rankingOptionsOf(settings), without: context.options.without ?? [] };
   const writing = tools.writing && writingFor(tools.writing, request, { runner, settings, order });
   const found = await executePool(runner, request.candidates, { bare, ...(writing ? { writing } : {}) });
