@@ -322,6 +322,31 @@ console.log('1..' + files.length);
   });
 });
 
+test('tests that hang with a candidate are stopped long before `timeout.check`, and are not run again', async () => {
+  const limits = new Map<string, number>();
+  const fixture = await shared.fixture({
+    files: REPOSITORY,
+    exec: (spec, real) => {
+      const { area, argv } = spec;
+      if (argv.join(' ').includes('--test')) limits.set(area.id.replace(/^.*-x-/, ''), spec.limits.wallMs);
+      return real({ ...spec, limits: { ...spec.limits, wallMs: Math.min(spec.limits.wallMs, 10_000) } });
+    },
+  });
+  const { A, B } = await fixture.examine(base, {
+    A: { ...production('{ for (;;); }'), ...testFile('empty', EMPTY) },
+    B: RIGHT,
+  });
+  expect(A?.survivor).toBe(false);
+  expect(A?.gates.find(({ passed }) => !passed)).toMatchObject({
+    gate: 'tests-run',
+    because: expect.stringContaining('ten times as long as on the base commit'),
+  });
+  expect(B?.survivor).toBe(true);
+  expect([...limits.keys()].filter((area) => area.startsWith('A-'))).toEqual(['A-base']);
+  // The base takes less than twelve seconds.
+  expect(limits.get('A-base')).toBe(120_000);
+});
+
 test("the repository's test command runs unchanged if the runner does not accept a reporter", async () => {
   const old =
     '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\nexec /opt/toolchain/bin/node check.mjs\n';

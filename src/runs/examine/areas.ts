@@ -49,6 +49,8 @@ export interface CheckRunner {
   readonly binds?: ExecSpec['binds'];
   /** Machine and user as commands see them; absent: the usual ones. */
   readonly surroundings?: Surroundings;
+  /** Maximum seconds of a test command, if that is less than `timeout.check`. */
+  readonly testSeconds?: number;
   /** Tests run with locked assertion libraries, as far as their language and runner allow. */
   readonly locksAssertions?: true;
   /** A candidate's build or set-up may have run on the files of its areas. */

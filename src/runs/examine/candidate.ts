@@ -139,12 +139,14 @@ async function execute(
   // Without test files, nothing that could fail is applied or built.
   if (result.kind !== 'ran') return async () => ({ gates: [] });
   const ran = result.run.source !== 'none';
-  const suspects = on.eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
+  // Tests that hang would do so again, each time until the limit.
+  const eliminated = on.eliminated || result.run.stopped === 'wall';
+  const suspects = eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
   const { patch } = on;
-  const tests = on.eliminated ? [] : patch.tests;
+  const tests = eliminated ? [] : patch.tests;
   const own = { id: areaId(runId, alias, 'own'), tests };
   const testOwn = await testOwnFiles(tools, tree, own, result.run);
-  const typed = on.eliminated
+  const typed = eliminated
     ? null
     : await checkTypes(runner, onBase, { tree, patch, id: areaId(runId, alias, 'types') });
   return async () => {

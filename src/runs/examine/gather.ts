@@ -37,7 +37,7 @@ import type { ProbeResults } from './probe-comparison.ts';
 import { openElsewhere, testElsewhere } from './steadiness.ts';
 import { judgeTests } from './test-tasks.ts';
 import { openExaminationTime } from './time.ts';
-import { openTrees } from './trees.ts';
+import { limitedByBase, openTrees } from './trees.ts';
 import { addWrittenTests, type TestWriting } from './written-tests.ts';
 
 interface GatherOptions {
@@ -78,7 +78,9 @@ export async function gatherEvidence(
   const task = await kindOfTask(runner, entries);
   const { kind } = task;
   const trees = openTrees(runner);
-  const whole: ExaminationTools = { kind, runner: asOnBase(runner, onBase), trees, onBase, time };
+  // By the base run alone, so that results of an examination ahead of this one are found.
+  const limited = limitedByBase(asOnBase(runner, onBase), baseRun);
+  const whole: ExaminationTools = { kind, runner: limited, trees, onBase, time };
   // A linter is run on each candidate's own tree, but not with other candidates' tests.
   const tools: ExaminationTools = {
     ...whole,

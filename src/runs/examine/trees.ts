@@ -126,7 +126,7 @@ export interface TreeRun {
   readonly commands?: readonly TestCommand[];
   /** Starts at 1. Another number forces a new execution. */
   readonly attempt?: number;
-  /** Maximum seconds of the test command, not of the build; absent: `timeout.check`. */
+  /** Maximum seconds of the test command, not of the build; absent: those of the runner. */
   readonly testSeconds?: number;
 }
 
@@ -141,7 +141,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
   const tests = joinSections(options.tests ?? []);
   const commands = options.commands ?? runner.plan.commands;
   const { base, task } = runner;
-  const limited = withTestSeconds(runner, options.testSeconds);
+  const limited = withTestSeconds(runner, options.testSeconds ?? runner.testSeconds);
   const key = JSON.stringify([
     'tests',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
@@ -173,6 +173,19 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
     (result) => result.kind === 'refused' || keeps(result.kind === 'ran' ? result.run : null),
   );
 }
+
+/**
+ * How much longer than on the base commit a test command may take with a candidate, and what it may take in any case.
+ * Our defaults: a program that no longer answers would take `timeout.check` for each run, or for each test.
+ */
+const MAX_TEST_SLOWDOWN = 10;
+const MIN_TEST_SECONDS = 120;
+
+/** The same runner for candidates. */
+export const limitedByBase = (runner: CheckRunner, { ms }: Pick<TestRun, 'ms'>): CheckRunner => ({
+  ...runner,
+  testSeconds: Math.max(MIN_TEST_SECONDS, (MAX_TEST_SLOWDOWN * ms) / 1000),
+});
 
 function withTestSeconds(runner: CheckRunner, seconds = Number.POSITIVE_INFINITY): CheckRunner {
   const { task } = runner;
