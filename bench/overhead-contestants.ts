@@ -21,12 +21,20 @@ function ownVersion(script: Script, nth: number): Script {
   return { ...script, turns: JSON.parse(turns) as Script['turns'] };
 }
 
-export function contestantsOf(count: number): OverheadContestants {
+/** `apart`: seconds by which each coder begins its work later than the one before. */
+export function contestantsOf(count: number, apart = 0): OverheadContestants {
   const all = Array.from({ length: count }, (_, nth) => {
     const [provider, base] = nth % 2 === 0 ? ['anthropic', 'scripted-heron'] : ['openai', 'scripted-otter'];
     const name = `${base}-${nth + 1}`;
     const script = ownVersion(SCRIPTS[base as 'scripted-heron' | 'scripted-otter'], nth + 1);
-    return { name, model: `${provider}/${name}`, script };
+    const pause = {
+      kind: 'call',
+      text: '',
+      tool: 'bash',
+      input: { command: `sleep ${apart * nth}` },
+    } as const;
+    const turns = apart === 0 ? script.turns : [pause, ...script.turns];
+    return { name, model: `${provider}/${name}`, script: { ...script, turns } };
   });
   const [price] = Object.values(SCRIPTED_PRICES);
   return {

@@ -8,7 +8,8 @@
 // The first of FILES with the first of CANDIDATES is the measured case; each further value is compared with it. A run
 // before the measured ones warms everything up; with RUNS=0 it is the measured one. ONLY=time or ONLY=memory leaves out the
 // other part, IDLE_MS is how long the App idles before its memory is read, EXAMINED how many runs are then examined at a
-// time (0: none). TRACE=FOLDER keeps a trace of each run there.
+// time (0: none). APART=30 measures the first case once more with coders that end 30 s apart, so that all but the last are
+// examined while others work, as is usual with models. TRACE=FOLDER keeps a trace of each run there.
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,6 +33,7 @@ const CANDIDATES = numbersIn(env.CANDIDATES ?? '4,8');
 const RUNS = Number(env.RUNS ?? 3);
 const IDLE_MS = Number(env.IDLE_MS ?? 15_000);
 const EXAMINED = Number(env.EXAMINED ?? 4);
+const APART = Number(env.APART ?? 0);
 
 const BUILD = 'node scripts/build.mjs';
 const TEST = 'node --test';
@@ -131,11 +133,13 @@ async function byHand({ demo: { home }, store }: Measured, { id }: RunRecord): P
 interface Case {
   readonly files: number;
   readonly candidates: number;
+  /** Seconds between the ends of two coders; absent: they end together. */
+  readonly apart?: number;
 }
 
 /** The App of a case; as many slots as it has coders. */
-function appOf({ files, candidates }: Case, runs: number): DemoAppOptions {
-  const { scripts, coders, prices } = contestantsOf(candidates);
+function appOf({ files, candidates, apart }: Case, runs: number): DemoAppOptions {
+  const { scripts, coders, prices } = contestantsOf(candidates, apart);
   const slots = `${candidates * runs}`;
   return {
     settings: settingsOf(coders),
@@ -190,8 +194,8 @@ const medians = (laps: readonly Lap[]): Lap => ({
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`;
 const ratio = (ms: number, of: number): string => `${(ms / of).toFixed(2)} ×`;
-const caseText = ({ files, candidates }: Case): string =>
-  `${files.toLocaleString('en')} files, ${candidates} candidates`;
+const caseText = ({ files, candidates, apart }: Case): string =>
+  `${files.toLocaleString('en')} files, ${candidates} candidates${apart ? `, ${apart} s apart` : ''}`;
 
 /** One line of the table of results; `within` is whether the goal is reached. */
 const row = (what: string, figure: string, goal: string, within: boolean): string =>
@@ -218,6 +222,11 @@ function printTable(base: Case, measured: Figures, further: readonly (readonly [
   ] as const)
     console.log(row(`${what}, × by hand (${seconds(of)})`, ratio(own, of), '≤ 1.50 ×', own <= 1.5 * of));
   for (const [one, of] of further) {
+    if (one.apart) {
+      const what = `${caseText(one)}: last coder done → pull request`;
+      console.log(row(what, seconds(of.finish), `≤ ${seconds(limit)}`, of.finish <= limit));
+      continue;
+    }
     const most = one.files === base.files ? 1.8 : 1.3;
     const own = of.start + of.finish;
     const before = start + finish;
@@ -241,6 +250,7 @@ async function time(): Promise<void> {
   for (const one of [
     ...moreFiles.map((count) => ({ ...base, files: count })),
     ...moreCandidates.map((count) => ({ ...base, candidates: count })),
+    ...(APART > 0 ? [{ ...base, apart: APART }] : []),
   ])
     further.push([one, await measure(one)]);
   printTable(base, measured, further);

@@ -62,8 +62,8 @@ const SETTINGS = stringify({
   coders: ['anthropic/scripted-heron', 'openai/scripted-otter'].map((model) => ({ agent: 'builtin', model })),
 });
 
-/** What a newcomer does: look at the help, check the machine, try the repository's commands, start a run. */
-async function firstSteps(me: Terminal): Promise<void> {
+/** What a newcomer does first: look at version and help, and check the machine. */
+async function firstLook(me: Terminal): Promise<void> {
   const version = await me.runoff('--version');
   expect(version).toMatchObject({ code: 0, err: '' });
   const { version: own } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
@@ -76,7 +76,11 @@ async function firstSteps(me: Terminal): Promise<void> {
   const { findings } = JSON.parse(checked.out) as { findings: { name: string; state: string }[] };
   expect(findings.filter(({ state }) => state === 'fault')).toEqual([]);
   expect(checked.code).toBe(0);
+}
 
+/** Then try the repository's commands, and start a run. */
+async function firstSteps(me: Terminal): Promise<void> {
+  await firstLook(me);
   const prepared = await me.runoff('prepare');
   expect(prepared).toMatchObject({ code: 0, out: expect.stringContaining('node --test') });
 
@@ -124,13 +128,10 @@ describe('the package that `npm run pack` makes', () => {
       await npm(folder(), 'install', tarball);
     }, INSTALL_MS);
 
-    test('is found by npx', { timeout: FIRST_STEPS_MS }, async () => {
+    test('is found by npx, and finds nothing amiss', { timeout: FIRST_STEPS_MS }, async () => {
       expect(await npm(folder(), 'exec', '--offline', '--', 'runoff', '--help')).toContain('Usage: runoff');
-    });
-
-    test('takes a newcomer from the help to a winner', { timeout: FIRST_STEPS_MS }, () => {
       const program = [join(folder(), 'node_modules', '.bin', 'runoff')];
-      return atTerminal({ firstTime: true, settings: SETTINGS, program }, firstSteps);
+      await atTerminal({ firstTime: true, settings: SETTINGS, program }, firstLook);
     });
   });
 
@@ -138,7 +139,9 @@ describe('the package that `npm run pack` makes', () => {
     const prefix = () => join(home, 'prefix');
     beforeAll(() => npm(home, 'install', '--global', '--prefix', prefix(), tarball), INSTALL_MS);
 
-    test('does the same for somebody who cannot write there', { timeout: FIRST_STEPS_MS }, async () => {
+    test('takes somebody who cannot write there from the help to a winner', {
+      timeout: FIRST_STEPS_MS,
+    }, async () => {
       const before = await readdir(prefix(), { recursive: true });
       const isRoot = process.getuid?.() === 0;
       if (!isRoot) execFileSync('chmod', ['-R', 'a-w', prefix()]);

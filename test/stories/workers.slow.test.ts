@@ -107,11 +107,11 @@ describe('a worker of an App', () => {
       expect(pulls).toMatchObject([{ draft: true, state: 'open' }]);
     }));
 
-  test('that is stopped during coding ends within its grace period, and another one continues at once', () =>
+  test('that is stopped ends within its grace period, another one continues at once, and a cancel in the App ends its coders', () =>
     onMachines(500, async (demo) => {
       const one = await startWorker(demo.environment, 'one');
       const issue = await demo.label();
-      await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+      const { id } = await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
       await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
       const two = await startWorker(demo.environment, 'two');
       expect(await one.leases()).toBeGreaterThan(0);
@@ -131,19 +131,11 @@ describe('a worker of an App', () => {
       );
       // Kubernetes kills after 30 s unless told otherwise. On an idle machine it takes about 8 s.
       expect(endedMs).toBeLessThan(30_000);
-      expect((await demo.run(issue)).state).toBe('published');
-    }));
 
-  test('ends its coders within 2 s of a cancel in the App', () =>
-    onMachines(500, async (demo) => {
-      const one = await startWorker(demo.environment, 'one');
-      const issue = await demo.label();
-      const { id } = await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
-      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
-      const began = performance.now();
+      const cancelled = performance.now();
       await cancelRun(demo.environment.world, id, 'a person cancelled it');
-      await expect.poll(one.leases, { interval: 20, timeout: 20_000 }).toBe(0);
-      const ms = performance.now() - began;
+      await expect.poll(two.leases, { interval: 20, timeout: 20_000 }).toBe(0);
+      const ms = performance.now() - cancelled;
       process.stdout.write(`cancel reached the coders of a worker in ${Math.round(ms)} ms\n`);
       expect(ms).toBeLessThan(2_000);
     }));
