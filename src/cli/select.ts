@@ -47,12 +47,14 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   const lane = async () => {
     for await (const { text, line } of lines) {
       if (stop.signal.aborted) return;
+      let mayAsk = true;
       const answer = await answerTo(text, line, (request) => {
-        if (!mayAskModels(request)) counts.modelless += 1;
+        mayAsk = mayAskModels(request);
         return select(request, async () => (await tools.get()).tools, flags, stop.signal);
       });
       if (stop.signal.aborted) return;
       countAnswer(counts, answer);
+      if (!mayAsk && !('error' in answer)) counts.modelless += 1;
       shell.screen.out(`${jsonLine(answer)}\n`);
     }
   };
@@ -67,9 +69,10 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
     `${counts.answered} answered, ${counts.abstained} of them without a pick; ${counts.failed} failed.\n`,
   );
   if ((judges || writers) && counts.modelless > 0) {
-    const flag = [...(judges ? ['--judges'] : []), ...(writers ? ['--writers'] : [])].join(' and ');
+    const needs =
+      judges && writers ? '--judges and --writers need' : `${judges ? '--judges' : '--writers'} needs`;
     shell.screen.err(
-      `No model was asked for ${counted(counts.modelless, 'request')}: ${flag} needs \`repoDir\`, and \`model\` or \`tournament\` in \`evaluator\` if the request has one.\n`,
+      `No model was asked for ${counted(counts.modelless, 'request')}: ${needs} \`repoDir\`, and \`model\` or \`tournament\` in \`evaluator\` if the request has one.\n`,
     );
   }
   return counts.failed > 0 ? EXIT.failed : EXIT.done;

@@ -10,6 +10,7 @@ import {
   type CheckRunner,
   type CheckRunnerPorts,
   gatherEvidence,
+  limitedByBase,
   openCheckRunner,
   readBaseRun,
 } from './examine/index.ts';
@@ -236,7 +237,11 @@ async function openFinisherChecks(
   // One command at a time for each candidate: coders are at work on the same processors.
   const runner = await openCheckRunner({ ...world, parallelChecks: 1 }, context);
   const onBase = await readBaseRun(runner, baseRun);
-  return { runner: { ...runner, keeps: (run) => run !== null && failsNoMore(run, onBase) }, onBase };
+  const { testSeconds = Number.POSITIVE_INFINITY } = limitedByBase(runner, onBase);
+  // So much slower is no busy machine.
+  const hangs = ({ stopped, ms }: TestRun) => stopped === 'wall' && ms >= testSeconds * 1000;
+  const keeps = (run: TestRun | null) => run !== null && (hangs(run) || failsNoMore(run, onBase));
+  return { runner: { ...runner, keeps }, onBase };
 }
 
 /** Whether every failure is one of the base. Another one may come from coders' load on the machine. */

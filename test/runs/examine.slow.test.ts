@@ -339,12 +339,12 @@ test('tests that hang with a candidate are stopped long before `timeout.check`, 
   expect(A?.survivor).toBe(false);
   expect(A?.gates.find(({ passed }) => !passed)).toMatchObject({
     gate: 'tests-run',
-    because: expect.stringContaining('ten times as long as on the base commit'),
+    because: expect.stringContaining('ten times the duration on the base commit'),
   });
   expect(B?.survivor).toBe(true);
   expect([...limits.keys()].filter((area) => area.startsWith('A-'))).toEqual(['A-base']);
-  // The base takes less than twelve seconds.
-  expect(limits.get('A-base')).toBe(120_000);
+  // The base takes less than half a minute.
+  expect(limits.get('A-base')).toBe(300_000);
 });
 
 test("the repository's test command runs unchanged if the runner does not accept a reporter", async () => {

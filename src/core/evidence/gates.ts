@@ -279,7 +279,7 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
 }
 
 const STOP_REASONS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
-  wall: 'they took longer than `timeout.check`, or than two minutes and ten times as long as on the base commit',
+  wall: 'they exceeded `timeout.check`, or both five minutes and ten times the duration on the base commit',
   silence: 'they exceeded the output-silence limit',
   memory: 'they exceeded the memory limit',
   disk: 'they exceeded the disk limit',

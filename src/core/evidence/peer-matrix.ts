@@ -43,8 +43,8 @@ interface Column {
 /**
  * By alias, for all survivors. A test is confirmed if it passes on a different change by another model family that
  * breaks no base test, or if the same candidates fail an admitted independent test; never where there is no report. An
- * author's unknown family counts as a family of its own. `writers`: whether an independent test confirms that a model of
- * the author's family wrote, which may have misread the task as the author did.
+ * author's unknown family counts as a family of its own. `other-families`: a test by a model of the author's family, which
+ * may have misread the task as the author did, confirms nothing, nor does any written one if a family is unknown.
  */
 export function sameSetTests(
   evidence: readonly Evidence[],
@@ -122,8 +122,9 @@ function isConfirmed(
   const passing = classes.filter(
     (one) => one !== author && results.get(one) === 'p' && one.some(breaksNothing),
   );
+  const isKnown = author.every(({ family }) => family !== undefined);
   const isByOthers = ({ origin, family }: FailedTest): boolean =>
-    origin === 'issue' || (family !== undefined && !own.has(family));
+    origin === 'issue' || (isKnown && family !== undefined && !own.has(family));
   return (
     passing.some((one) => [...familiesOf(one)].some((family) => !own.has(family))) ||
     (failing.length > 0 && asksTheSame(failing, classes, writers === 'all' ? () => true : isByOthers))

@@ -9,13 +9,12 @@ import {
 import type { Alias } from '../model/index.ts';
 import { type Separator, unconfirmedLogOdds } from './odds.ts';
 import {
-  breaksNothing,
   disputes,
   evidenceOf,
   fixShown,
   hasIndependentProof,
+  isShownByOthers,
   type LeadingCandidate,
-  provenBy,
   rivalTriedOnMore,
   soundRivals,
 } from './proof.ts';
@@ -156,18 +155,17 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
 
 /** Reasons to doubt what only one model family says. */
 function ownFamilyDoubts(
-  { evidence, rivals, winning }: LeadingCandidate,
+  standing: LeadingCandidate,
   proof: boolean,
 ): readonly (readonly [boolean, string])[] {
-  const isLone = evidence.filter(breaksNothing).length === 1;
   return [
     [
-      !proof && rivals.length > 0 && families(evidence) < 2,
+      !proof && standing.rivals.length > 0 && families(standing.evidence) < 2,
       'All that speaks for it comes from one model family.',
     ],
     [
-      isLone && provenBy(winning) === 'own-family',
-      'Nobody else was left to question it, and only tests by its own model family show that it is right.',
+      fixShown(standing, false) === 'executed' && !isShownByOthers(standing),
+      'No test that another model family is known to have written or confirmed shows that the task is done.',
     ],
   ];
 }

@@ -1,6 +1,12 @@
-import { type Evidence, NO_INDEPENDENT_TESTS, type SameSetTests, shownBy } from '../evidence/index.ts';
+import {
+  type Evidence,
+  NO_INDEPENDENT_TESTS,
+  type SameSetTests,
+  shownBy,
+  writersOf,
+} from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
-import type { Calibration, Ranked, Separator } from './odds.ts';
+import { type Calibration, type Ranked, type Separator, sameSetOf } from './odds.ts';
 import { failsAgainst } from './strategies.ts';
 
 /** The parts of a judgement that the decision uses. */
@@ -29,9 +35,6 @@ export const evidenceOf = (
   { evidence }: Pick<LeadingCandidate, 'evidence'>,
   { alias }: Pick<Ranked, 'alias'>,
 ): Evidence | undefined => evidence.find((one) => one.alias === alias);
-
-export const breaksNothing = ({ survivor, baseTests }: Evidence): boolean =>
-  survivor && (baseTests?.regressions.length ?? 0) === 0;
 
 /** Rivals that break nothing and fix as many base tests. */
 export const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked[] =>
@@ -65,22 +68,24 @@ export function hasIndependentProof(standing: LeadingCandidate): boolean {
 }
 
 /**
- * Who states what the tests that show the task as done require, of a candidate that nobody contradicts. `own-family`:
- * only models of its author's family, or of an unknown one, who may have misread the task as the author did.
+ * Whether that is shown without tests by models of the pick's own family, or of an unknown one: who wrote them may have
+ * misread the task as its author did. Candidates with the same change are one: another family that made it read the
+ * task in the same way.
  */
-export function provenBy({
-  family,
-  baseTests,
-  mutants,
-  ...of
-}: Evidence): 'others' | 'own-family' | 'nobody' {
-  const tests = of.independentTests ?? NO_INDEPENDENT_TESTS;
-  const shown = shownBy(tests);
-  if (shown.issue > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0) return 'others';
-  if (shown.written <= 0) return 'nobody';
-  const writers = tests.written?.families ?? [];
-  const isForeign = family !== undefined && writers.length > 0 && !writers.includes(family);
-  return isForeign ? 'others' : 'own-family';
+export function isShownByOthers(standing: LeadingCandidate): boolean {
+  const { winning, evidence } = standing;
+  const { independentTests = NO_INDEPENDENT_TESTS, baseTests, mutants } = winning;
+  const shown = shownBy(independentTests);
+  if (shown.issue > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0) return true;
+  const same = sameSetOf(evidence, 'other-families')(winning.alias);
+  if (same.ownConfirmed || same.confirmed.passed > 0) return true;
+  const writers = independentTests.written ? writersOf(independentTests.written) : [];
+  const authors = evidence.filter(
+    ({ alias, survivor }) => survivor && (alias === winning.alias || winning.alike?.includes(alias)),
+  );
+  const isForeign = (writer: string) =>
+    authors.some(({ family }) => family !== undefined && family !== writer);
+  return writers !== null && writers.length > 0 && writers.every(isForeign) && hasIndependentProof(standing);
 }
 
 /** The rivals that break nothing and pass independent tests that the pick fails: how many, and the other way round. */

@@ -3,7 +3,6 @@ import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Expectation, Usd } from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
 import type { Decision } from './decision.ts';
-import { breaksNothing, provenBy } from './proof.ts';
 import { rankingOptionsOf, wantsJudges } from './strategies.ts';
 
 /** A contestant of the field that was started: what it was expected to cost, and what it did cost. US dollars. */
@@ -84,6 +83,9 @@ export function nextInSequence<Pending extends Expectation>(
   return isWorth ? go(because) : stop(because);
 }
 
+const breaksNothing = ({ survivor, baseTests }: Evidence): boolean =>
+  survivor && (baseTests?.regressions.length ?? 0) === 0;
+
 function clearReason(alias: string, [only, ...others]: readonly Evidence[]): string {
   if (only === undefined || others.length > 0) return `${alias} is clearly right.`;
   return (only.mutants?.caught ?? 0) > 0
@@ -92,21 +94,17 @@ function clearReason(alias: string, [only, ...others]: readonly Evidence[]): str
 }
 
 /**
- * Why the only sound candidate is not enough; null if it is. Nobody agrees with it or contradicts it, so a test must
- * show that the task is done that was not written by a model of its author's family, and it must pass every test that
- * was written: a test that only it could pass and does not counts against nobody (0028), and may be right.
+ * Why the only sound candidate is not enough; null if it is. Nobody agrees with it or contradicts it, so it must be clear,
+ * which no test by a model of its author's family makes it (0217), and it must pass every test that was written: a test
+ * that only it could pass and does not counts against nobody (0028), and may be right.
  */
-function loneDoubt({ decision, written }: SequenceFacts, lone: Evidence): string | null {
-  const { alias } = lone;
-  const proven = provenBy(lone);
-  const ownFamily = `${alias} is the only sound candidate, and only tests by its own model family show that it is right.`;
-  if (proven === 'own-family') return ownFamily;
+function loneDoubt({ decision, written }: SequenceFacts, { alias }: Evidence): string | null {
   if (decision.kind !== 'winner' || decision.confidence !== 'clear')
     return `${alias} is the only sound candidate, and not clearly right.`;
   const tests = written?.tests ?? [];
   if (tests.some(({ status, failedBy }) => status === 'suspect' && failedBy.includes(alias)))
     return `${alias} is the only sound candidate, and fails a written test that another one may pass.`;
-  return proven === 'others' ? null : ownFamily;
+  return null;
 }
 
 /** Runs of one contestant that an estimate of the cost is worth, against the costs in this run. Default. */

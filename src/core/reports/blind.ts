@@ -1,3 +1,4 @@
+import type { IndependentTests } from '../evidence/index.ts';
 import { type Identities, identitiesOf, scrub } from '../judging/index.ts';
 import { type Candidate, type Contestant, isOver, type RunState } from '../model/index.ts';
 import { HIDDEN } from './format.ts';
@@ -69,8 +70,9 @@ export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
   return {
     ...rest,
     namesHidden: true,
-    evidence: view.evidence.map(({ family: __, gates, ...evidence }) => ({
+    evidence: view.evidence.map(({ family: __, gates, independentTests: tests, ...evidence }) => ({
       ...evidence,
+      ...(tests ? { independentTests: withoutWriters(tests) } : {}),
       // A gate repeats what an agent printed last.
       gates: gates.map((gate) => ({ ...gate, because: withoutNames(gate.because, names) })),
     })),
@@ -86,6 +88,15 @@ export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
           },
         }
       : {}),
+  };
+}
+
+function withoutWriters({ failing, written, ...tests }: IndependentTests): IndependentTests {
+  const { families: _, ...counts } = written ?? { passed: 0, total: 0, guards: 0 };
+  return {
+    ...tests,
+    failing: failing.map(({ family: __, ...test }) => test),
+    ...(written ? { written: counts } : {}),
   };
 }
 

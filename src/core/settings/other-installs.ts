@@ -76,25 +76,70 @@ const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
 ];
 
 /**
- * The same installation with packages of this machine's registry, where the lock file names a host that was refused: npm
- * and Yarn 1 compare every package with the checksum in the lock file. In set-up, the variable has that registry.
+ * The same installation with packages of this machine's registry, where the lock file names hosts that were refused: npm
+ * and Yarn 1 compare every package with the checksum in the lock file.
  */
 function fromOwnRegistry(part: string, hosts: readonly string[]): string {
   if (hosts.length === 0) return part;
-  if (/^npm (?:ci|install)\b/.test(part)) return adding('--replace-registry-host=always')(part);
-  if (!/^yarn(?: install)?(?: --|$)/.test(part) || part.includes('immutable')) return part;
-  const own = hosts.map(
+  return /^npm (?:ci|install)\b/.test(part)
+    ? npmFromOwnRegistry(part, hosts)
+    : yarnFromOwnRegistry(part, hosts);
+}
+
+/** One host as npm is told to replace it; of several, each. */
+function npmFromOwnRegistry(part: string, hosts: readonly string[]): string {
+  const [host = '', ...more] = hosts;
+  const name = host.replace(/:\d+$/, '');
+  const plain = part.replace(/ --replace-registry-host=\S+/, '');
+  const known = plain !== part && !part.endsWith(`=${name}`);
+  return adding(`--replace-registry-host=${more.length > 0 || known ? 'always' : name}`)(plain);
+}
+
+const YARN_1 = /^yarn(?: install)?(?: --(?!cwd|version|help|immutable)[a-z][a-z-]*(?:=[\w.]+)?)*$/;
+
+/** The form of such a command: its hosts as rules of `sed`, and what it starts. */
+const OWN_YARN =
+  /^sh -uc 'sed -i\.before "([^"]*)" yarn\.lock && \{ ([^';]*); ended=\$\?; mv yarn\.lock\.before yarn\.lock; exit \$ended; \}'$/;
+
+/** Yarn 1 has no such option. In set-up, the variable has the machine's registry. */
+function yarnFromOwnRegistry(part: string, hosts: readonly string[]): string {
+  const [, before = '', command = part] = OWN_YARN.exec(part) ?? [];
+  if (!YARN_1.test(command)) return part;
+  const rules = hosts.map(
     (host) => `s#https://${host.replaceAll('.', '[.]')}/#\${YARN_NPM_REGISTRY_SERVER%/}/#`,
   );
-  return `sed -i.before "${own.join(';')}" yarn.lock && ${part} && mv yarn.lock.before yarn.lock`;
+  const all = [...new Set([...before.split(';').filter(Boolean), ...rules])].join(';');
+  return `sh -uc 'sed -i.before "${all}" yarn.lock && { ${command}; ended=$?; mv yarn.lock.before yarn.lock; exit $ended; }'`;
+}
+
+/** Another option for the command that such a set-up starts. */
+function withOption({ of, becomes }: Omit<Rule, 'when'>, part: string): string {
+  const command = OWN_YARN.exec(part)?.[2];
+  if (command === undefined) return of.test(part) ? becomes(part) : part;
+  return of.test(command) ? part.replace(`{ ${command};`, `{ ${becomes(command)};`) : part;
 }
 
 /** Refused hosts that a package was requested of, as addresses name them. */
 const packageHosts = ({ output, refusedHosts }: FailedInstall): readonly string[] =>
   refusedHosts
     .map((host) => host.replace(/:443$/, ''))
-    .filter((host) => /^[a-z\d.-]+(?::\d+)?$/.test(host))
-    .filter((host) => new RegExp(`https://${host.replaceAll('.', '[.]')}/\\S*/-/\\S+[.]tgz`).test(output));
+    .filter((host) => /^[a-z\d.-]+(?::\d+)?$/.test(host) && hasPackageOf(host, output));
+
+/** Maximum addresses of a host that are looked at, and characters of each. A program of the repository wrote the output. */
+const MAX_ADDRESSES = 200;
+const MAX_ADDRESS_LENGTH = 500;
+
+function hasPackageOf(host: string, output: string): boolean {
+  const start = `https://${host}/`;
+  let at = output.indexOf(start);
+  for (let seen = 0; at >= 0 && seen < MAX_ADDRESSES; seen += 1) {
+    const [address = ''] = output.slice(at, at + MAX_ADDRESS_LENGTH).split(/[\s"'`]/, 1);
+    const file = address.indexOf('/-/');
+    if (file >= 0 && address.includes('.tgz', file)) return true;
+    at = output.indexOf(start, at + start.length);
+  }
+  return false;
+}
 
 interface FailedInstall {
   /** The command's output, or its end. */
@@ -115,13 +160,13 @@ export function otherInstalls(setup: string, failed: FailedInstall): readonly st
     const fresh = parts.map(becomes).join(' && ');
     return fresh === parts.join(' && ') ? [] : [fresh];
   };
-  const hosts = setup.includes('yarn.lock.before') ? [] : packageHosts(failed);
+  const hosts = packageHosts(failed);
   const rules = [
     ...RULES.filter(({ when }) => when.test(output)),
     ...(scriptsMayFail(output, refusedHosts) ? IGNORE_SCRIPTS : []),
   ];
   return [
     ...rewrite((part) => fromOwnRegistry(part, hosts)),
-    ...rules.flatMap(({ of, becomes }) => rewrite((part) => (of.test(part) ? becomes(part) : part))),
+    ...rules.flatMap((rule) => rewrite((part) => withOption(rule, part))),
   ];
 }

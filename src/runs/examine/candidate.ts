@@ -140,7 +140,8 @@ async function execute(
   if (result.kind !== 'ran') return async () => ({ gates: [] });
   const ran = result.run.source !== 'none';
   // Tests that hang would do so again, each time until the limit.
-  const eliminated = on.eliminated || result.run.stopped === 'wall';
+  const hangs = result.run.stopped === 'wall' && !testsRunGate(onBase, result.run).passed;
+  const eliminated = on.eliminated || hangs;
   const suspects = eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
   const { patch } = on;
   const tests = eliminated ? [] : patch.tests;

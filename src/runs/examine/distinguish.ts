@@ -160,11 +160,14 @@ async function writeDistinguishingTest(
     const { tests, rejected } = await acceptWrittenTests(runner, writer, how);
     const [accepted] = tests;
     const value = accepted
-      ? { ...accepted, id: `distinguishing-${round}`, family: familyOf(answer.model) }
+      ? { ...accepted, id: `distinguishing-${round}` }
       : (rejected[0]?.because ?? 'It was not accepted.');
     return { ...answer, value };
   });
-  return result.kind === 'answer' ? result.value : result.why;
+  if (result.kind === 'nothing') return result.why;
+  return typeof result.value === 'string'
+    ? result.value
+    : { ...result.value, family: familyOf(result.model) };
 }
 
 /** One patch per class, where it can be shown. */

@@ -159,20 +159,19 @@ export async function writeIndependentTests(
       schema: WrittenTests,
     });
     if (answer.kind === 'nothing') return answer;
-    const { tests: written, note } = answer.value;
+    const { tests, note } = answer.value;
     const accepted = await acceptWrittenTests(runner, writer, {
       origin: 'writer',
       paths,
-      written,
+      written: tests,
       example: setting.sample,
     });
-    const tests = accepted.tests.map((test) => ({ ...test, family: familyOf(answer.model) }));
-    const value = { ...accepted, tests, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
+    const value = { ...accepted, model: answer.model, ...(note.trim() === '' ? {} : { note }) };
     return { ...answer, value };
   });
-  return result.kind === 'answer'
-    ? result.value
-    : noTestsWritten(`No independent tests were written: ${result.why}`);
+  if (result.kind === 'nothing') return noTestsWritten(`No independent tests were written: ${result.why}`);
+  const family = familyOf(result.model);
+  return { ...result.value, tests: result.value.tests.map((test) => ({ ...test, family })) };
 }
 
 const noTestsWritten = (note: string): WriterResult => ({ tests: [], rejected: [], note });

@@ -1,4 +1,4 @@
-import type { GateReport, TestRun } from '../../core/evidence/index.ts';
+import { type GateReport, succeeded, type TestRun } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
@@ -176,16 +176,17 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
 
 /**
  * How much longer than on the base commit a test command may take with a candidate, and what it may take in any case.
- * Our defaults: a program that no longer answers would take `timeout.check` for each run, or for each test.
+ * Our defaults: with a program that no longer answers, each test would take as long as its own limit.
  */
 const MAX_TEST_SLOWDOWN = 10;
-const MIN_TEST_SECONDS = 120;
+const MIN_TEST_SECONDS = 300;
 
-/** The same runner for candidates. */
-export const limitedByBase = (runner: CheckRunner, { ms }: Pick<TestRun, 'ms'>): CheckRunner => ({
-  ...runner,
-  testSeconds: Math.max(MIN_TEST_SECONDS, (MAX_TEST_SLOWDOWN * ms) / 1000),
-});
+/** The same runner for candidates; unlimited where the base's run says little about how long its tests take. */
+export function limitedByBase(runner: CheckRunner, base: TestRun): CheckRunner {
+  const ranAll = succeeded(base) && Object.values(base.tests).includes('passed') && !base.packages;
+  if (!ranAll) return runner;
+  return { ...runner, testSeconds: Math.max(MIN_TEST_SECONDS, (MAX_TEST_SLOWDOWN * base.ms) / 1000) };
+}
 
 function withTestSeconds(runner: CheckRunner, seconds = Number.POSITIVE_INFINITY): CheckRunner {
   const { task } = runner;

@@ -62,10 +62,7 @@ export async function addWrittenTests(
 ): Promise<AddedTests | null> {
   const contenders = examined.flatMap((one) => contenderOf(one, evidence, writing.identities));
   if (contenders.length === 0) return null;
-  // Nor should the writer share blind spots with those that are left to decide among.
-  const left = evidence.flatMap(({ survivor, family }) => (survivor && family !== undefined ? [family] : []));
-  const models = writersInOrder(writing.writer.models, left, familyOf);
-  const writer = { ...writing.writer, models };
+  const writer = { ...writing.writer, models: writersFor(evidence, writing.writer.models) };
   const context: WritingContext = { tools, contenders, writing: { ...writing, writer } };
   // If the suite fails by exit code alone, added tests cannot be evaluated.
   const conclusive = tools.onBase.source === 'report' || silenceOf(tools.onBase) === null;
@@ -90,6 +87,17 @@ export async function addWrittenTests(
       notes: [...(wrote?.notes ?? []), ...(objections?.notes ?? [])],
     }),
   };
+}
+
+/**
+ * Models in the order in which they are asked: first those of families that wrote fewer of the candidates among which
+ * to decide, those that break nothing above all. A writer should share no blind spots with them.
+ */
+function writersFor(evidence: readonly Evidence[], models: readonly string[]): readonly string[] {
+  const survivors = evidence.filter(({ survivor }) => survivor);
+  const sound = survivors.filter(({ baseTests }) => (baseTests?.regressions.length ?? 0) === 0);
+  const familiesOf = (some: readonly Evidence[]) => some.flatMap(({ family }) => family ?? []);
+  return writersInOrder(writersInOrder(models, familiesOf(survivors), familyOf), familiesOf(sound), familyOf);
 }
 
 interface WritingContext {

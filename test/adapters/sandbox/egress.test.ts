@@ -75,7 +75,9 @@ describe('a proxy for one command', () => {
     );
 
   test('closes what was idle longest for a client that opens a connection for each package', async () => {
-    const echo = createTcpServer((socket) => socket.pipe(socket));
+    const echo = createTcpServer((socket) =>
+      socket.on('data', (data) => String(data) === 'silence' || socket.write(data)),
+    );
     await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
     const host = `registry.test:${(echo.address() as AddressInfo).port}`;
     const own = await opened({ egress: [host] });
@@ -87,15 +89,25 @@ describe('a proxy for one command', () => {
         call.on('connect', (_response, socket) => resolve(socket.on('error', () => {}) as Socket));
         call.end();
       });
+    /** A connection on which something was answered. */
+    const used = async (): Promise<Socket> => {
+      const socket = await open();
+      socket.write('?');
+      await once(socket, 'data');
+      return socket;
+    };
     const sockets: Socket[] = [];
     try {
-      const [busy, idle] = [await open(), await open()];
-      sockets.push(busy, idle.resume());
+      const [owed, busy, idle] = [await open(), await open(), await used()];
+      sockets.push(owed, busy, idle.resume());
+      // The host never answers this one, however long it waits.
+      owed.write('silence');
       const traffic = setInterval(() => busy.write('.'), 100);
       for (let nth = 0; nth < 3 * 90; nth += 90)
-        sockets.push(...(await Promise.all(Array.from({ length: 90 }, open))));
+        sockets.push(...(await Promise.all(Array.from({ length: 90 }, used))));
       clearInterval(traffic);
       await expect.poll(() => idle.closed, { timeout: 10_000 }).toBe(true);
+      expect(owed.destroyed).toBe(false);
       busy.write('!');
       for (;;) if (String(await once(busy, 'data')).includes('!')) break;
     } finally {

@@ -179,7 +179,7 @@ describe('tests-run', () => {
   });
 
   test.each<[Partial<TestRun>, Partial<TestRun>, string]>([
-    [{}, { stopped: 'wall' }, 'they took longer than `timeout.check`'],
+    [{}, { stopped: 'wall' }, 'they exceeded `timeout.check`'],
     [{}, { exitCode: null }, 'killed by a signal'],
     [{}, { ...plain, exitCode: 0 }, 'wrote no report'],
     [{}, { tests: {} }, 'report is empty'],

@@ -38,6 +38,6 @@ test('without a report the exit code decides, against that of the base', () => {
 
 test('own tests that do not end fail the gate', () => {
   expect(ownTestsGate(run({}), run({}, { stopped: 'wall' }))).toMatchObject({
-    because: expect.stringContaining('time limit'),
+    because: expect.stringContaining('they exceeded `timeout.check`'),
   });
 });

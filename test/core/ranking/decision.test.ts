@@ -151,8 +151,9 @@ describe('tests that a model wrote from the issue', () => {
       alias: 'A',
       confidence: 'likely',
       decidedBy: 'independent',
-      caps: [{ because: expect.stringContaining('a model may have misread the task') }],
     });
+    const [cap] = 'caps' in decided ? (decided.caps ?? []) : [];
+    expect(cap?.because).toContain('a model may have misread the task');
   });
 
   test('do not make a pick clear if they favour two candidates and another signal decides between these', () => {
@@ -186,8 +187,40 @@ describe('tests that a model wrote from the issue', () => {
       expect(alone(family, 1, [], 0, 'gpt')).toMatchObject({
         alias: 'A',
         confidence: 'likely',
-        caps: [{ because: expect.stringContaining('only tests by its own model family') }],
+        caps: [{ because: expect.stringContaining('No test that another model family is known to have') }],
       });
+  });
+
+  test('make nothing clear where no other family wrote them, whoever else is there', () => {
+    const own = (alias: string, ...of: Parameters<typeof writtenTests>) =>
+      candidate(alias, { family: 'claude', independentTests: writtenTests(...of) });
+    const broken = candidate('C', { family: 'gpt', breaks: ['x'] });
+    // Two candidates with one change.
+    const alike = ['A', 'B'];
+    const twins = alike.map((alias) => ({ ...own(alias, 1, [], 0, 'claude'), alike }));
+    expect(decision(...twins, broken)).not.toMatchObject({ confidence: 'clear' });
+    const [first, second] = twins;
+    const another = { ...second, family: 'gpt' } as Evidence;
+    expect(decision(first as Evidence, another, broken)).toMatchObject({ confidence: 'clear' });
+    // A field of one family, where behaviour decides.
+    const field = [1, 0.3, 0.2].map((agreement, at) => ({
+      ...own('ABC'[at] ?? '', 2, [], 0, 'claude'),
+      behaviour: { ...behaving(agreement), id: `${at}` },
+    }));
+    expect(decision(...(field as Evidence[]))).not.toMatchObject({ confidence: 'clear' });
+    // A test of its own that only a guard confirms.
+    const guarded = [
+      { ...own('A', 1, [], 1, 'claude'), provenTests: 1 },
+      ...['B', 'C'].map((alias) =>
+        candidate(alias, {
+          family: 'gpt',
+          breaks: ['x'],
+          peerTests: [peerTestsOf('A', 'f')],
+          independentTests: writtenTests(1, ['1'], 0, 'claude'),
+        }),
+      ),
+    ];
+    expect(decision(...guarded)).not.toMatchObject({ confidence: 'clear' });
   });
 
   test('confirm a test of its own, which makes it clear only if a model of another family wrote them', () => {

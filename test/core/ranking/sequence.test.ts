@@ -73,7 +73,7 @@ describe('one sound candidate is enough', () => {
     expect(step([one], { written: wrote(both) }).kind).toBe('stop');
     expect(step([{ ...one, family: 'gpt' }], { written: wrote(both) })).toMatchObject({
       kind: 'next',
-      because: 'A is the only sound candidate, and only tests by its own model family show that it is right.',
+      because: 'A is the only sound candidate, and not clearly right.',
     });
     const { family: _, ...unknown } = one;
     expect(step([unknown], { written: wrote(both) }).kind).toBe('next');

@@ -160,29 +160,51 @@ describe('after a set-up that failed', () => {
     expect(next([tried])?.commands.setup).toBe('npm ci --ignore-scripts');
   });
 
-  test('packages of a refused host that a lock file names are taken from this machine’s registry', () => {
-    const refusedHosts = ['registry.example.org:443', 'cdn.example:443'];
-    const yarn =
-      'error Error: https://registry.example.org/@a/b/-/b-7.1.0.tgz: tunneling socket, statusCode=403';
-    const before = {
-      ...failed({ setup: 'cd web && yarn install --frozen-lockfile' }, 'set-up', yarn),
-      refusedHosts,
-    };
-    const own = next([before]);
-    expect(own?.commands.setup).toBe(
-      `cd web && sed -i.before "s#https://registry[.]example[.]org/#\${YARN_NPM_REGISTRY_SERVER%/}/#" yarn.lock && yarn install --frozen-lockfile && mv yarn.lock.before yarn.lock`,
-    );
-    const again = { ...before, recipe: own as Recipe, refusedHosts: ['cdn.example:443'] };
-    expect(next([before, again])?.commands.setup).toContain(
-      'yarn install --frozen-lockfile --ignore-scripts &&',
-    );
+  describe('packages of refused hosts that a lock file names are taken from this machine’s registry', () => {
+    const refusedHosts = ['registry.example.org:443', 'mirror.example:8443', 'cdn.example:443'];
+    const asked = (host: string) =>
+      `error Error: https://${host}/@a/b/-/b-7.1.0.tgz: tunneling socket, statusCode=403`;
+    const refused = (setup: string, output: string, recipeOf = recipe({ setup })) =>
+      next([{ recipe: recipeOf, step: 'set-up', output, refusedHosts }]);
+    const own = (rules: string, command: string) =>
+      `sh -uc 'sed -i.before "${rules}" yarn.lock && { ${command}; ended=$?; mv yarn.lock.before yarn.lock; exit $ended; }'`;
+    const rule = (host: string) => `s#https://${host}/#\${YARN_NPM_REGISTRY_SERVER%/}/#`;
+    const first = rule('registry[.]example[.]org');
 
-    const npm = 'npm error request to https://registry.example.org/b/-/b-7.1.0.tgz failed, reason: 403';
-    const ci = { ...failed({ setup: 'npm ci' }, 'set-up', npm), refusedHosts };
-    expect(next([ci])?.commands.setup).toBe('npm ci --replace-registry-host=always');
-    // The lock file of later versions of Yarn names no host.
-    const berry = { ...failed({ setup: 'yarn install --immutable' }, 'set-up', yarn), refusedHosts };
-    expect(next([berry])?.commands.setup).toBe('yarn install --immutable --mode=skip-build');
+    test('with Yarn 1, whose lock file is restored whatever comes of it', () => {
+      const command = 'yarn install --frozen-lockfile';
+      const one = refused(`cd web && ${command}`, asked('registry.example.org'));
+      expect(one?.commands.setup).toBe(`cd web && ${own(first, command)}`);
+      const two = refused('', asked('mirror.example:8443'), one as Recipe);
+      expect(two?.commands.setup).toBe(
+        `cd web && ${own(`${first};${rule('mirror[.]example:8443')}`, command)}`,
+      );
+      const three = refused('', 'cdn.example is away', one as Recipe);
+      expect(three?.commands.setup).toBe(`cd web && ${own(first, `${command} --ignore-scripts`)}`);
+    });
+
+    test('with npm, which is told the host', () => {
+      const named = 'npm ci --replace-registry-host=registry.example.org';
+      expect(refused('npm ci', asked('registry.example.org'))?.commands.setup).toBe(named);
+      expect(refused(named, asked('mirror.example:8443'))?.commands.setup).toBe(
+        'npm ci --replace-registry-host=always',
+      );
+    });
+
+    test.each([
+      ['yarn install --immutable', 'yarn install --immutable --mode=skip-build'],
+      ['yarn --cwd=web install', undefined],
+      ['yarn --cwd web install', undefined],
+      ['yarn install # once', 'yarn install # once --ignore-scripts'],
+      ['pnpm install', 'pnpm install --ignore-scripts'],
+    ])('but not with %j', (setup, becomes) => {
+      expect(refused(setup, asked('registry.example.org'))?.commands.setup).toBe(becomes);
+    });
+
+    test('and an output of a program of the repository cannot make this take long', () => {
+      const hostile = 'https://registry.example.org/'.repeat(100_000) + '/-/'.repeat(500_000);
+      expect(refused('npm ci', hostile)?.commands.setup).toBe('npm ci --ignore-scripts');
+    });
   });
 
   test('other files of the repository come after it, and only where they say something else', () => {

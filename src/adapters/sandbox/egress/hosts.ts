@@ -137,7 +137,7 @@ export interface Reachability {
   failures(): readonly FailedHost[];
 }
 
-interface Connection {
+export interface Connection {
   /** The client sent bytes. */
   asked(): void;
   /** The host sent bytes. */

@@ -9,6 +9,7 @@ import { type Dialler, dial } from './dial.ts';
 import {
   type AllowedHosts,
   allowList,
+  type Connection,
   type EgressTarget,
   literalTarget,
   openReachability,
@@ -16,7 +17,7 @@ import {
   type Reachability,
 } from './hosts.ts';
 import { type LoginProxy, openLoginProxy } from './logins.ts';
-import { openTunnels } from './tunnels.ts';
+import { openTunnels, type Tunnels } from './tunnels.ts';
 
 export { type Dialler, publicInternet } from './dial.ts';
 export { isPublicAddress, parseTarget } from './hosts.ts';
@@ -67,15 +68,11 @@ export async function openEgress(
     response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
     response.end('Only CONNECT to the allowed hosts passes here.\n');
   });
-  const serve = async (asked: TunnelRequest): Promise<void> => {
-    if (await tunnels.admit(asked.client))
-      await tunnel(asked, { allowed, dialler, logins, onRefused, reachability });
-    else refuseTunnel(asked.client, '503 Service Unavailable', 'too many connections');
-  };
   server.on('connect', (request, client: Duplex, head: Buffer) => {
     client.on('error', () => client.destroy());
     // Of an HTTP server, the duplex is a socket.
-    serve({ authority: request.url ?? '', client: client as Socket, head }).catch(() =>
+    const asked = { authority: request.url ?? '', client: client as Socket, head };
+    tunnel(asked, { allowed, dialler, logins, onRefused, reachability, tunnels }).catch(() =>
       refuseTunnel(client, '502 Bad Gateway', 'the host cannot be reached'),
     );
   });
@@ -154,21 +151,19 @@ interface TunnelRequest {
   readonly head: Buffer;
 }
 
+/** What all connections of one command share. */
+interface TunnelContext {
+  readonly allowed: AllowedHosts;
+  readonly dialler: Dialler;
+  readonly logins: LoginProxy;
+  readonly onRefused: (host: string) => void;
+  readonly reachability: Reachability;
+  readonly tunnels: Tunnels;
+}
+
 async function tunnel(
   { authority, client, head }: TunnelRequest,
-  {
-    allowed,
-    dialler,
-    logins,
-    onRefused,
-    reachability,
-  }: {
-    readonly allowed: AllowedHosts;
-    readonly dialler: Dialler;
-    readonly logins: LoginProxy;
-    readonly onRefused: (host: string) => void;
-    readonly reachability: Reachability;
-  },
+  { allowed, dialler, logins, onRefused, reachability, tunnels }: TunnelContext,
 ): Promise<void> {
   const target = targetOf(authority, allowed);
   if (target === null) {
@@ -176,6 +171,8 @@ async function tunnel(
     if (asked !== null) onRefused(`${asked.host}:${asked.port}`);
     return refuseTunnel(client, '403 Forbidden', 'not in the list of allowed hosts');
   }
+  if (!(await tunnels.admit(client)))
+    return refuseTunnel(client, '503 Service Unavailable', 'too many connections');
   const host = nameOf(target);
   const login = logins.of(host);
   if (login) {
@@ -198,9 +195,22 @@ async function tunnel(
       return refuseTunnel(client, '502 Bad Gateway', `the host ${dialled.why}`);
     case 'connected':
       if (client.destroyed) dialled.socket.destroy();
-      else splice({ client, head }, dialled.socket, reachability.connected(host));
+      else splice({ client, head }, dialled.socket, usedBy(client, reachability.connected(host), tunnels));
   }
 }
+
+/** The same connection; its use is told to the tunnels, too. */
+const usedBy = (client: Socket, connection: Connection, tunnels: Tunnels): Connection => ({
+  ...connection,
+  asked() {
+    tunnels.asked(client);
+    connection.asked();
+  },
+  answered() {
+    tunnels.answered(client);
+    connection.answered();
+  },
+});
 
 /**
  * Connects a client to a host; when one side ends, so does the other. The traffic is encrypted, so only the presence of
@@ -209,7 +219,7 @@ async function tunnel(
 function splice(
   { client, head }: { readonly client: Duplex; readonly head: Buffer },
   server: Socket,
-  connection: ReturnType<Reachability['connected']>,
+  connection: Connection,
 ): void {
   client.on('data', connection.asked);
   client.on('end', connection.ended);
