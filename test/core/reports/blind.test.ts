@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { RunState } from '../../../src/core/model/index.ts';
-import { hiddenNames, hidesNames, withoutNames } from '../../../src/core/reports/index.ts';
+import { hiddenNames, hidesNames, withHiddenNames, withoutNames } from '../../../src/core/reports/index.ts';
+import { writtenTests } from '../ranking/sample.ts';
+import { judged } from './sample.ts';
 
 describe('names of contestants', () => {
   test.each<[RunState, boolean, boolean, boolean]>([
@@ -41,5 +43,17 @@ describe('names of contestants', () => {
     ['runs a plain command carefully', 'runs a plain command carefully'],
   ])('are taken out of %j', (text, shown) => {
     expect(withoutNames(text, names)).toBe(shown);
+  });
+
+  test('and families, of who wrote patches and of who wrote tests', () => {
+    const view = judged();
+    const evidence = view.evidence.map((one) => ({
+      ...one,
+      family: 'qwen',
+      independentTests: writtenTests(3, ['1'], 0, 'qwen'),
+    }));
+    const hidden = withHiddenNames({ ...view, evidence }, names).evidence;
+    expect(hidden[0]?.independentTests).toMatchObject({ passed: 2, failing: [{ id: '1' }] });
+    expect(JSON.stringify(hidden)).not.toContain('qwen');
   });
 });
