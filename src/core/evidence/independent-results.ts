@@ -28,13 +28,9 @@ interface WrittenTestCounts {
   readonly passed: number;
   readonly total: number;
   readonly guards: number;
-  /** Model families of the writers of those passed that are no guards, sorted; absent: not all are known. */
+  /** Known model families of the writers of those passed that are no guards, sorted; absent: none is known. */
   readonly families?: readonly string[];
 }
-
-/** Empty if no test that shows something was passed; null: not all are known. */
-export const writersOf = ({ passed, guards, families }: WrittenTestCounts): readonly string[] | null =>
-  passed - guards <= 0 ? [] : (families ?? null);
 
 const NONE_WRITTEN: WrittenTestCounts = { passed: 0, total: 0, guards: 0 };
 
@@ -68,8 +64,7 @@ export function joinTests(
 ): IndependentTests {
   const guards = (a.guards ?? 0) + (b.guards ?? 0);
   const [one, other] = [a.written ?? NONE_WRITTEN, b.written ?? NONE_WRITTEN];
-  const [some, others] = [writersOf(one), writersOf(other)];
-  const families = some && others ? uniqueSorted([...some, ...others]) : [];
+  const families = uniqueSorted([...(one.families ?? []), ...(other.families ?? [])]);
   return {
     passed: a.passed + b.passed,
     total: a.total + b.total,

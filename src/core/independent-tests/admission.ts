@@ -143,8 +143,9 @@ function testsByAlias(
       const passes = admitted.filter((one) => one.passedBy.includes(alias));
       const passed = passes.length;
       const guards = passes.filter(isGuard).length;
-      const writers = passes.filter((vote) => !isGuard(vote)).map((vote) => writerOf(tests, vote));
-      const families = writers.includes(undefined) ? [] : uniqueSorted(writers.flatMap((one) => one ?? []));
+      const families = uniqueSorted(
+        passes.flatMap((vote) => (isGuard(vote) ? [] : (writerOf(tests, vote) ?? []))),
+      );
       const failing = admitted
         .filter((one) => one.failedBy.includes(alias))
         .map((vote) => {

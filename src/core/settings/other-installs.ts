@@ -13,7 +13,7 @@ const removing = (option: RegExp) => (command: string) => command.replace(option
 
 /** Failing lifecycle scripts of packages: browser downloads, missing compilers, git hooks. */
 const SCRIPT_FAILED =
-  /\bELIFECYCLE\b|npm (?:ERR!|error) command (?:failed|sh -c)|\bgyp ERR!|\bnode-gyp\b|\bYN0009\b|\b(?:pre|post)?install(?:: | script)[^\n]{0,80}(?:fail|exit)|error: (?:post|pre)?install script|Exit (?:status|code):? \d+\s*\n?\s*Command: /i;
+  /\bELIFECYCLE\b|npm (?:ERR!|error) command (?:failed|sh -c)|\bgyp ERR!|\bnode-gyp\b|\bYN0009\b|\b(?:pre|post)?install(?:: | script)[^\n]{0,80}(?:fail|exit)|error: (?:post|pre)?install script|Exit (?:status|code):? \d{1,9}\s{0,20}Command: /i;
 
 const RULES: readonly Rule[] = [
   {
@@ -88,14 +88,15 @@ function fromOwnRegistry(part: string, hosts: readonly string[]): string {
 
 /** One host as npm is told to replace it; of several, each. */
 function npmFromOwnRegistry(part: string, hosts: readonly string[]): string {
-  const [host = '', ...more] = hosts;
-  const name = host.replace(/:\d+$/, '');
-  const plain = part.replace(/ --replace-registry-host=\S+/, '');
-  const known = plain !== part && !part.endsWith(`=${name}`);
-  return adding(`--replace-registry-host=${more.length > 0 || known ? 'always' : name}`)(plain);
+  const option = / --replace-registry-host=(\S+)/;
+  const before = option.exec(part)?.[1];
+  const names = new Set([...(before ? [before] : []), ...hosts.map((host) => host.replace(/:\d+$/, ''))]);
+  const [name = '', ...more] = names;
+  if (before === 'always' || (before !== undefined && more.length === 0)) return part;
+  return adding(`--replace-registry-host=${more.length > 0 ? 'always' : name}`)(part.replace(option, ''));
 }
 
-const YARN_1 = /^yarn(?: install)?(?: --(?!cwd|version|help|immutable)[a-z][a-z-]*(?:=[\w.]+)?)*$/;
+const YARN_1 = /^yarn(?: install)?(?: --(?!cwd|version|help|(?:no-)?immutable)[a-z][a-z-]*(?:=[\w.]+)?)*$/;
 
 /** The form of such a command: its hosts as rules of `sed`, and what it starts. */
 const OWN_YARN =

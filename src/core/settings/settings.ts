@@ -77,7 +77,7 @@ export const Settings = z.strictObject({
       candidate: duration('30m').describe('Time limit of one coder, from its start.'),
       silence: duration('5m').describe('A coder is stopped this long after its last line of output.'),
       check: duration('10m').describe(
-        'Time limit of one build or test run; tests of a candidate have ten times as long as on the base commit, at least 5 minutes, if that is less.',
+        'Time limit of one build or test run. If all tests pass on the base commit, tests of a candidate get at most ten times its duration, but at least 5 minutes, and never more than this.',
       ),
       examine: seconds()
         .optional()

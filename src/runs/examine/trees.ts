@@ -1,4 +1,4 @@
-import { type GateReport, succeeded, type TestRun } from '../../core/evidence/index.ts';
+import { type GateReport, succeeded, type TestRun, testsAlone } from '../../core/evidence/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
@@ -183,7 +183,8 @@ const MIN_TEST_SECONDS = 300;
 
 /** The same runner for candidates; unlimited where the base's run says little about how long its tests take. */
 export function limitedByBase(runner: CheckRunner, base: TestRun): CheckRunner {
-  const ranAll = succeeded(base) && Object.values(base.tests).includes('passed') && !base.packages;
+  const passed = Object.values(testsAlone(base).tests).includes('passed');
+  const ranAll = succeeded(base) && base.source === 'report' && passed && !base.packages;
   if (!ranAll) return runner;
   return { ...runner, testSeconds: Math.max(MIN_TEST_SECONDS, (MAX_TEST_SLOWDOWN * base.ms) / 1000) };
 }

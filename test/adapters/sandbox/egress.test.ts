@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, request } from 'node:http';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -76,7 +82,7 @@ describe('a proxy for one command', () => {
 
   test('closes what was idle longest for a client that opens a connection for each package', async () => {
     const echo = createTcpServer((socket) =>
-      socket.on('data', (data) => String(data) === 'silence' || socket.write(data)),
+      socket.on('data', (data) => String(data) === 'silence' || socket.write(String(data).repeat(4_000))),
     );
     await new Promise<void>((resolve) => echo.listen(0, '127.0.0.1', resolve));
     const host = `registry.test:${(echo.address() as AddressInfo).port}`;
@@ -100,7 +106,7 @@ describe('a proxy for one command', () => {
     try {
       const [owed, busy, idle] = [await open(), await open(), await used()];
       sockets.push(owed, busy, idle.resume());
-      // The host never answers this one, however long it waits.
+      // The host has not answered this one when others have been idle for long enough.
       owed.write('silence');
       const traffic = setInterval(() => busy.write('.'), 100);
       for (let nth = 0; nth < 3 * 90; nth += 90)
@@ -115,6 +121,15 @@ describe('a proxy for one command', () => {
       await own.close();
       echo.close();
     }
+  });
+
+  test('ends although a client that it refused stays', async () => {
+    const own = await opened({ egress: [`registry.test:${port}`] });
+    const client = connect({ path: own.socket, allowHalfOpen: true });
+    client.write('CONNECT evil.test:443 HTTP/1.1\r\nHost: evil.test:443\r\n\r\n');
+    expect(String((await once(client, 'data'))[0])).toContain('403 Forbidden');
+    await own.close();
+    client.destroy();
   });
 
   test('reaches the allowed host', async () => {

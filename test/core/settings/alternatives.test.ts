@@ -186,6 +186,10 @@ describe('after a set-up that failed', () => {
     test('with npm, which is told the host', () => {
       const named = 'npm ci --replace-registry-host=registry.example.org';
       expect(refused('npm ci', asked('registry.example.org'))?.commands.setup).toBe(named);
+      const options = `${named} --legacy-peer-deps`;
+      expect(refused(options, asked('registry.example.org'))?.commands.setup).toBe(
+        `${options} --ignore-scripts`,
+      );
       expect(refused(named, asked('mirror.example:8443'))?.commands.setup).toBe(
         'npm ci --replace-registry-host=always',
       );
@@ -193,6 +197,7 @@ describe('after a set-up that failed', () => {
 
     test.each([
       ['yarn install --immutable', 'yarn install --immutable --mode=skip-build'],
+      ['yarn install --no-immutable', 'yarn install --no-immutable --mode=skip-build'],
       ['yarn --cwd=web install', undefined],
       ['yarn --cwd web install', undefined],
       ['yarn install # once', 'yarn install # once --ignore-scripts'],
@@ -204,6 +209,8 @@ describe('after a set-up that failed', () => {
     test('and an output of a program of the repository cannot make this take long', () => {
       const hostile = 'https://registry.example.org/'.repeat(100_000) + '/-/'.repeat(500_000);
       expect(refused('npm ci', hostile)?.commands.setup).toBe('npm ci --ignore-scripts');
+      const blanks = `Exit code: 1${' '.repeat(4_000_000)}`;
+      expect(refused('npm ci', blanks)?.commands.setup).toBe('npm ci --ignore-scripts');
     });
   });
 

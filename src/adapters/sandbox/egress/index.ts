@@ -130,8 +130,10 @@ async function listenIn(
 export const withHosts = (result: ExecResult, egress: EgressProxy | null): ExecResult =>
   egress === null ? result : { ...result, refusedHosts: egress.refused(), failedHosts: egress.failed() };
 
+/** Sockets of this server are half-open: one that is only ended would be open for as long as its client likes. */
 function refuseTunnel(client: Duplex, status: string, reason: string): void {
-  client.end(`HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+  const text = `HTTP/1.1 ${status}\r\nX-Refused: ${reason}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
+  client.end(text, () => client.destroy());
 }
 
 /** An address that never resolves. */

@@ -3,8 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Maximum number of open connections of one command, and of waiting ones. Our default; most package managers use 50. */
 const MAX_TUNNELS = 256;
-/** A connection that nobody has used for this long may be closed for a new one, milliseconds. Our default. */
+/**
+ * A connection whose host has answered, and that nobody has used for this long, may be closed for a new one, milliseconds.
+ * Our default.
+ */
 const IDLE_MS = 2_000;
+/** The same while an answer is due: after the last bytes of the client, the host has sent less than an answer has. */
+const OWED_IDLE_MS = 15_000;
+/** Bytes of a host that may be a handshake alone; our default: two session tickets of TLS 1.3 have some 600. */
+const HANDSHAKE_BYTES = 2_048;
 /** How long a new connection waits for one to end, milliseconds. Our default. */
 const WAIT_MS = 20_000;
 const ROOM_POLL_MS = 100;
@@ -16,34 +23,36 @@ export interface Tunnels {
    * then, as servers do.
    */
   admit(client: Socket): Promise<boolean>;
-  /** The client sent bytes: it waits for an answer, however long. So does one that never received any. */
+  /** The client sent bytes. */
   asked(client: Socket): void;
-  /** The host sent bytes. */
+  /** The host sent bytes, which are written to the client. */
   answered(client: Socket): void;
   closeAll(): void;
 }
 
 interface Use {
-  owed: boolean;
-  since: number;
+  /** What the client had been sent when it last sent bytes itself. */
+  readonly sent: number;
+  readonly since: number;
 }
 
 export function openTunnels(): Tunnels {
   const open = new Map<Socket, Use>();
   const waiting = new Set<Socket>();
   const enter = (client: Socket): true => {
-    open.set(client, { owed: true, since: performance.now() });
+    open.set(client, { sent: client.bytesWritten, since: performance.now() });
     client.once('close', () => open.delete(client));
     return true;
   };
-  const used = (client: Socket, owed: boolean): void => {
-    const use = open.get(client);
-    if (use) Object.assign(use, { owed, since: performance.now() });
+  const used = (client: Socket, sent: number | undefined): void => {
+    if (sent !== undefined && open.has(client)) open.set(client, { sent, since: performance.now() });
   };
+  const isIdle = ([client, { sent, since }]: readonly [Socket, Use]): boolean =>
+    // What the client has not read yet is no silence.
+    client.writableLength === 0 &&
+    performance.now() - since >= (client.bytesWritten - sent > HANDSHAKE_BYTES ? IDLE_MS : OWED_IDLE_MS);
   const closeIdlest = (): void => {
-    const [first] = [...open]
-      .filter(([, { owed, since }]) => !owed && performance.now() - since >= IDLE_MS)
-      .toSorted(([, one], [, other]) => one.since - other.since);
+    const [first] = [...open].filter(isIdle).toSorted(([, one], [, other]) => one.since - other.since);
     if (!first) return;
     open.delete(first[0]);
     first[0].destroy();
@@ -55,7 +64,7 @@ export function openTunnels(): Tunnels {
       waiting.add(client);
       try {
         const end = performance.now() + WAIT_MS;
-        while (performance.now() < end && !client.destroyed) {
+        while (performance.now() < end && !client.destroyed && !client.readableEnded) {
           if (waiting.values().next().value === client) {
             if (open.size >= MAX_TUNNELS) closeIdlest();
             if (open.size < MAX_TUNNELS) return enter(client);
@@ -67,8 +76,8 @@ export function openTunnels(): Tunnels {
         waiting.delete(client);
       }
     },
-    asked: (client) => used(client, true),
-    answered: (client) => used(client, false),
+    asked: (client) => used(client, client.bytesWritten),
+    answered: (client) => used(client, open.get(client)?.sent),
     closeAll() {
       for (const client of [...open.keys(), ...waiting]) client.destroy();
     },
