@@ -8,9 +8,9 @@ const MAX_TUNNELS = 256;
  * Our default.
  */
 const IDLE_MS = 2_000;
-/** The same while an answer is due: after the last bytes of the client, the host has sent less than an answer has. */
+/** The same if the host has sent so little since the client's last bytes that its answer may still be due. */
 const OWED_IDLE_MS = 15_000;
-/** Bytes of a host that may be a handshake alone; our default: two session tickets of TLS 1.3 have some 600. */
+/** Maximum bytes of a host that may be a handshake alone. Our default: two session tickets of TLS 1.3 have some 600. */
 const HANDSHAKE_BYTES = 2_048;
 /** How long a new connection waits for one to end, milliseconds. Our default. */
 const WAIT_MS = 20_000;
