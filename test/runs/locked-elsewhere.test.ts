@@ -50,7 +50,7 @@ async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun
         return { kind: 'ran', run: (patch === '' ? base : own)[place] } as T;
       },
     },
-    ['surroundings', 'locksAssertions', 'codeRan', 'keeps'],
+    ['surroundings', 'locksAssertions', 'codeRan', 'keeps', 'testSeconds'],
   );
   const tools = partial<ExaminationTools>({
     runner,

@@ -29,7 +29,7 @@ async function keyOn(base: BaseCheckout): Promise<string> {
         return { kind: 'refused', why: '' } as T;
       },
     },
-    ['binds', 'surroundings', 'codeRan', 'keeps', 'locksAssertions'],
+    ['binds', 'surroundings', 'codeRan', 'keeps', 'locksAssertions', 'testSeconds'],
   );
   await runOn(
     runner,
