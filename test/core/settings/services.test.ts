@@ -74,7 +74,8 @@ describe('the services of a CI job', () => {
     afterEach(() => rmSync(folder, { recursive: true, force: true }));
     const PROGRAMS = {
       initdb: 'mkdir "$2"',
-      postgres: 'case "$1" in --single) cat >&2 ;; *) echo ready > "$2/postmaster.pid" ;; esac',
+      // A server that ended between two looks at it would not be ready.
+      postgres: 'case "$1" in --single) cat >&2 ;; *) echo ready > "$2/postmaster.pid"; exec sleep 1 ;; esac',
     };
     /** Runs the script with these programs, and `true` for the tests. */
     const started = (programs: Readonly<Record<string, string>>) => {
