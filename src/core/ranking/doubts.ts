@@ -23,8 +23,8 @@ import { isContradictedBy } from './strategies.ts';
 
 /**
  * What tests that models wrote have to do with the pick: `none`, as far as it would be likely without them, too; `decide`:
- * it would not lead, or not be likely, also if it is so only where none by a model of its own family confirms its own
- * tests; `against`: another candidate would be likely.
+ * it would not lead, or not be likely, or it would be so only because tests by models of its own family confirm its own
+ * ones; `against`: another candidate would be likely.
  */
 export type WrittenTestsRole = 'none' | 'decide' | { readonly against: Alias };
 

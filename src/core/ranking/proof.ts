@@ -51,29 +51,28 @@ export function fixShown(standing: LeadingCandidate, alone: boolean): 'executed'
  * they favour a rival that breaks nothing at least as often as the pick, it is unknown which of them misread the task.
  */
 export function hasIndependentProof(standing: LeadingCandidate): boolean {
-  const { independentTests, baseTests, mutants } = standing.winning;
-  const shown = shownBy(independentTests ?? NO_INDEPENDENT_TESTS);
+  const { written } = shownBy(standing.winning.independentTests ?? NO_INDEPENDENT_TESTS);
   return (
-    shown.issue > 0 ||
-    (baseTests?.fixed.length ?? 0) > 0 ||
-    (mutants?.caught ?? 0) > 0 ||
-    (shown.written > 0 && disputes(standing).every(({ lost, won }) => lost < won))
+    isShownByTask(standing.winning) ||
+    (written > 0 && disputes(standing).every(({ lost, won }) => lost < won))
   );
 }
 
+/** Whether an example of the issue, a test of the base that failed, or a mutant that an asked-for test catches shows it. */
+const isShownByTask = ({ independentTests = NO_INDEPENDENT_TESTS, baseTests, mutants }: Evidence): boolean =>
+  shownBy(independentTests).issue > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0;
+
 /**
- * Whether that is shown without tests by models of the pick's own family, or of an unknown one: who wrote them may have
- * misread the task as its author did. Candidates with the same change are one: another family that made it read the
- * task in the same way.
+ * Whether an executed test shows that the task is done, apart from tests that models of the pick's own family, or of an
+ * unknown one, wrote and confirmed: they may have misread the task as its author did. Candidates with the same change
+ * are one: another family that made it read the task in the same way.
  */
 export function isShownByOthers(standing: LeadingCandidate): boolean {
   const { winning, evidence } = standing;
-  const { independentTests = NO_INDEPENDENT_TESTS, baseTests, mutants } = winning;
-  const shown = shownBy(independentTests);
-  if (shown.issue > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0) return true;
+  if (isShownByTask(winning)) return true;
   const same = sameSetOf(evidence, 'other-families')(winning.alias);
   if (same.ownConfirmed || same.confirmed.passed > 0) return true;
-  const writers = independentTests.written?.families ?? [];
+  const writers = winning.independentTests?.written?.families ?? [];
   const authors = evidence.filter(
     ({ alias, survivor }) => survivor && (alias === winning.alias || winning.alike?.includes(alias)),
   );
