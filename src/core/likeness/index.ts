@@ -272,8 +272,16 @@ function flawsOf(patch: PoolPatch, profile: PatchProfile, key: string): readonly
   return checks.flatMap(([flaw, holds]) => (holds ? [flaw] : []));
 }
 
-const removedTestLines = ({ files }: PatchProfile): number =>
-  files
-    .filter(({ fileKind, created }) => fileKind === 'test' && !created)
-    .flatMap(({ hunks }) => hunks)
-    .reduce((total, { lines }) => total + lines.filter(({ kind }) => kind === 'removed').length, 0);
+/** Lines that tests lose. One that another place in the tests gets, as when a file is renamed, is not lost. */
+function removedTestLines({ files }: PatchProfile): number {
+  const lines = files.filter(({ fileKind }) => fileKind === 'test').flatMap(({ hunks }) => hunks);
+  const textsOf = (wanted: 'added' | 'removed') =>
+    lines.flatMap((hunk) => hunk.lines.flatMap(({ kind, text }) => (kind === wanted ? [text.trim()] : [])));
+  const added = new Map<string, number>();
+  for (const text of textsOf('added')) added.set(text, (added.get(text) ?? 0) + 1);
+  return textsOf('removed').filter((text) => {
+    const left = added.get(text) ?? 0;
+    added.set(text, left - 1);
+    return left <= 0;
+  }).length;
+}

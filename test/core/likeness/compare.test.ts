@@ -118,6 +118,20 @@ test('a small fix in tests, and one that is known to apply, lower no score', () 
   expect(only([{ id: 'A', text: tested, applies: true }], 'A').flaws).toEqual([]);
 });
 
+test('tests that move to another file are not lost, whatever else is added there', () => {
+  const lines = Array.from({ length: 20 }, (_, i) => `check(${i});`);
+  const gone = change(
+    'test/parse.test.js',
+    lines.map((line) => `-${line}`),
+  );
+  const flawsWith = (added: readonly string[]) =>
+    only([{ id: 'A', text: patch(trims, gone, created('test/parse.test.ts', [...added])) }], 'A').flaws;
+  expect(flawsWith(['import { parse } from "../src";', ...lines.map((line) => `  ${line}`)])).toEqual([]);
+  expect(flawsWith(lines.slice(0, 10))).toEqual([]);
+  expect(flawsWith(lines.slice(0, 9))).toEqual(['removes-tests']);
+  expect(flawsWith(Array(20).fill(lines[0]))).toEqual(['removes-tests']);
+});
+
 const anyPool = fc.array(
   fc.record({
     text: fc.oneof(anyText, anyPatch),
