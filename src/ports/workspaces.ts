@@ -105,8 +105,8 @@ export interface Workspaces extends LocalBranches, LocalChanges {
   /** SHA-256 in hexadecimal of the paths and contents of these files at a commit; missing files are skipped. */
   fingerprint(source: RepositorySource, sha: Sha, paths: readonly string[]): Promise<string>;
   /**
-   * Messages of the commits that a commit contains, oldest first: those committed since a time (milliseconds since
-   * 1970 UTC), at most the newest 5,000. Each is cut after 4,000 characters.
+   * Messages of the newest 5,000 commits that a commit contains, oldest first: those committed since a time
+   * (milliseconds since 1970 UTC). Each is cut after 4,000 characters.
    */
   messages(source: RepositorySource, sha: Sha, since: number): Promise<readonly CommitMessage[]>;
   /**
@@ -144,6 +144,9 @@ export interface Workspaces extends LocalBranches, LocalChanges {
   ): Promise<Omit<CollectedPatch, 'tree'> | null>;
   /** Creates the mirror and the prepared checkout, or returns existing ones. */
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
+  /** What `note` last stored with a prepared checkout under this key; null: nothing. Removed with the checkout. */
+  noteOf(base: BaseCheckout, key: string): Promise<string | null>;
+  note(base: BaseCheckout, key: string, text: string): Promise<void>;
   /**
    * The submodules of a commit, without those inside of others. `why`: what prevents one from being fetched, as a
    * clause; null: nothing that is known before. Nothing is fetched.

@@ -398,6 +398,28 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
     });
 
     describe('preparing', () => {
+      test('a text is noted with the checkout of one commit, and goes with it', async () => {
+        const { path, base } = await based({ 'a.txt': 'a\n' });
+        world.write(path, { 'a.txt': 'b\n' });
+        world.git(path, 'commit', '-q', '-a', '-m', 'Another');
+        const next = await workspaces.prepare(local(path), world.git(path, 'rev-parse', 'HEAD'));
+        const key = `any text, ${'however long '.repeat(100)}/../\0`;
+
+        expect(await workspaces.noteOf(base, key)).toBeNull();
+        await workspaces.note(base, key, 'first');
+        await workspaces.note(base, key, 'second');
+        expect(await workspaces.noteOf(base, key)).toBe('second');
+        expect(await workspaces.noteOf(base, 'another key')).toBeNull();
+        expect(await workspaces.noteOf(next, key)).toBeNull();
+        expect(await workspaces.isWhole(base)).toBe(true);
+
+        await workspaces.prune({ before: Date.now() + 60_000, keep: () => false });
+        await workspaces.note(base, key, 'nowhere to keep it');
+        expect(await workspaces.noteOf(base, key)).toBeNull();
+        await workspaces.prepare(local(path), base.sha);
+        expect(await workspaces.noteOf(base, key)).toBeNull();
+      });
+
       test('makes one checkout per commit, also for simultaneous requests', async () => {
         const { path, sha } = world.repository({ 'a.txt': 'one\n' });
         const all = await Promise.all([1, 2, 3, 4].map(() => workspaces.prepare(local(path), sha)));

@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { asFault, Fault, type Sha } from '../../core/model/index.ts';
@@ -6,7 +6,7 @@ import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitCall } from './git.ts';
-import { chownTo, type Layout, makeAtomically } from './layout.ts';
+import { chownTo, hasCode, keyOf, type Layout, makeAtomically, temporaryPath } from './layout.ts';
 import { type Locks, openSharedWork } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
 import type { FileOwner } from './trees.ts';
@@ -36,12 +36,18 @@ export const damagedCheckout = (cause?: unknown): Fault =>
     { cause },
   );
 
+/** Folder of a base with texts that were noted about it. */
+const NOTES = 'notes';
+
 export interface Bases {
   prepare(source: RepositorySource, sha: Sha): Promise<BaseCheckout>;
   /** Fault: STORED_DATA_DAMAGED if it does not exist, for example while it is being recreated. */
   facts(base: BaseCheckout): Promise<CheckoutFacts>;
   /** As in the port, without layers. */
   isWhole(base: BaseCheckout): Promise<boolean>;
+  /** As in the port. */
+  noteOf(base: BaseCheckout, key: string): Promise<string | null>;
+  note(base: BaseCheckout, key: string, text: string): Promise<void>;
 }
 
 interface BaseParts {
@@ -56,10 +62,13 @@ interface BaseParts {
 export function openBases({ git, layout, locks, mirrors, owner, onDamage }: BaseParts): Bases {
   const shared = openSharedWork<void>();
 
+  const notes = ({ repositoryKey, sha }: BaseCheckout): string =>
+    join(layout.base(repositoryKey, sha), NOTES);
+
   async function build(folder: string, key: string, sha: Sha): Promise<void> {
     const lower = join(folder, 'lower');
     await mkdir(lower);
-    await mkdir(join(folder, 'setups'));
+    for (const name of ['setups', NOTES]) await mkdir(join(folder, name));
     await chownTo(lower, owner);
     await checkOut(git, lower, { mirror: layout.mirror(key), sha, owner });
     const links = (await mirrors.entries(key, sha)).filter((entry) => entry.type === 'commit');
@@ -105,7 +114,25 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
         throw damagedCheckout(cause);
       }
     },
+
+    noteOf: (base, key) => unlessMissing(readFile(join(notes(base), keyOf(key)), 'utf8')),
+
+    async note(base, key, text) {
+      const file = join(notes(base), keyOf(key));
+      const fresh = temporaryPath(file);
+      // Its folder is made with the checkout only: without one, there is nothing to make a note of.
+      await unlessMissing(writeFile(fresh, text).then(() => rename(fresh, file)));
+    },
   };
+}
+
+async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
 }
 
 const fingerprintBase = async (folder: string): Promise<string> =>

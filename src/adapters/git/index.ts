@@ -102,6 +102,8 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     ...openHistory({ git, layout, mirrors, prepared }),
     ...openLocalBranches(git, prepared),
     prepare: prepared(bases.prepare),
+    noteOf: using(bases.noteOf),
+    note: using(bases.note),
     listSubmodules: prepared(submodules.list),
     fetchSubmodules: prepared(submodules.fetch),
     isWhole: prepared(isWhole),

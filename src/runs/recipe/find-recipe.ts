@@ -16,6 +16,7 @@ import type { BaseCheckout, Recipes } from '../../ports/index.ts';
 import { type BareBase, type BaseTask, type OnBaseStep, openBase, setUpBase } from '../base/index.ts';
 import { repositoryKeyOf, type World } from '../context.ts';
 import { type CheckPorts, checkRunnerOn, tryBase } from '../examine/index.ts';
+import { keepTests, keptTests } from './kept-tests.ts';
 
 /** Dependencies of finding a recipe: no model, no GitHub for a local repository, and no database. */
 export interface RecipePorts
@@ -35,6 +36,8 @@ interface RecipeSearch {
   readonly onNext?: (failed: FailedTry, next: Recipe) => void;
   /** Whether commands that a model suggested may run in this sandbox (docs/decisions/0083). */
   readonly maySuggested: boolean;
+  /** Build and tests are left out if the same tests passed on the same commit within the last hour. */
+  readonly usesKeptTests?: boolean;
   /** Called when no other recipe is known; null: it has no suggestion. Absent: no model is asked. */
   readonly suggest?: (tries: readonly FailedTry[]) => Promise<Recipe | null>;
 }
@@ -50,6 +53,8 @@ export interface FoundRecipe {
   /** The base after set-up. */
   readonly base: BaseCheckout;
   readonly tests: TestRun;
+  /** The tests were not run again, since they passed a short time ago. Absent: they were run. */
+  readonly keptTests?: true;
   /** Milliseconds of the recipe that was found, and of all tries together (`tried`). */
   readonly ms: { readonly setup: number; readonly checks: number; readonly tried: number };
   /** Hosts that were refused to set-up commands that failed before. */
@@ -222,14 +227,18 @@ async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recip
   }
   const ready = clock.elapsed();
   const runner = await checkRunnerOn(ports, { task, source: bare.source, base: installed.base, signal });
-  const done = await tryBase(runner, onStep);
+  const kept = search.usesKeptTests ? await keptTests(ports, runner) : null;
+  const done = kept === null ? await tryBase(runner, onStep) : ({ kind: 'tested', tests: kept } as const);
   if (done.kind === 'broken') {
     const { output, timedOut } = done;
     return { kind: 'failed', message: done.message, failed: { recipe, step: 'build', output, timedOut } };
   }
+  const { tests } = done;
+  if (kept === null) await keepTests(ports, runner, tests);
   const ms = { setup: ready - began, checks: clock.elapsed() - ready, tried: clock.elapsed() - began };
   const compared = comparedWith(recipe, detected.recipe);
-  return { kind: 'done', found: { recipe: compared, base: installed.base, tests: done.tests, ms } };
+  const again = kept === null ? {} : ({ keptTests: true } as const);
+  return { kind: 'done', found: { recipe: compared, base: installed.base, tests, ...again, ms } };
 }
 
 /** Null if the tests give results, or if no other command could make them do so. */

@@ -28,6 +28,11 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
   const { result: found } = await recordActivity(world, run, (onStep) =>
     searchRecipe(world, { run, task, signal, onStep }),
   );
+  if (found.keptTests)
+    world.log.info(
+      { run: run.id },
+      'The tests of the base commit passed within the last hour and are not repeated.',
+    );
   await world.store.updateRun(
     run.id,
     { task: settledTask(run, found), checks: { ...settledChecks(run, found), base: baseFacts(found.tests) } },
@@ -63,6 +68,7 @@ async function searchRecipe(
     onStep,
     detected: searched ? { ...detected, others: [], named: COMMAND_NAMES } : detected,
     maySuggested,
+    usesKeptTests: true,
     ...(maySuggested && !searched ? { suggest } : {}),
     onNext: ({ step }, { commands }) =>
       world.log.info(
