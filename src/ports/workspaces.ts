@@ -159,9 +159,8 @@ export interface Workspaces extends LocalBranches, LocalChanges {
   /**
    * Fetches the files of the commit's submodules, and of those inside of them, at the commits that it records: without
    * a login and by https only (by http from the source's own server), or from the git folders of the same local
-   * repository. What cannot be fetched is in `submodules.absent` of the result. No program of a repository is started,
-   * and the files never become part of a collected patch. `known`: the id of an earlier result, which is used as long
-   * as it exists.
+   * repository. What cannot be fetched is in `submodules.absent`. No program of a repository is started, and the files
+   * never become part of a collected patch. `known`: the id of an earlier result, used as long as it exists.
    */
   fetchSubmodules(
     base: BaseCheckout,
@@ -240,9 +239,8 @@ export interface Workspaces extends LocalBranches, LocalChanges {
   open(base: BaseCheckout, id: string): Promise<WorkArea>;
   /**
    * Collects the changes in an area. Git runs in a sandbox without network on the area mounted read-only, and the
-   * result leaves as a pack that is checked with fsck before it enters the run's object store. Host git never reads
-   * the area's `.git`, attributes, filters or hooks. No process may be running in the area. Rejects with AbortError
-   * if the signal is aborted before the files are read.
+   * result leaves as a pack that is checked with fsck before it enters the run's object store. Host git never reads the
+   * area's `.git`, attributes, filters or hooks. No process may run in the area. AbortError before the files are read.
    */
   collect(base: BaseCheckout, area: WorkArea, signal?: AbortSignal): Promise<Collected>;
   /** Whether a collected tree still exists; `prune` may have removed it. */
@@ -254,9 +252,8 @@ export interface Workspaces extends LocalBranches, LocalChanges {
   /** Creates or moves a branch of a local repository to a commit. Fault if the branch is checked out. */
   branch(base: BaseCheckout, path: string, name: string, sha: Sha): Promise<void>;
   /**
-   * Pushes a commit to a new branch; `exists` if the remote has the branch at another commit. With `onto`, pushes to
-   * a branch that points to that commit, whose child `sha` is; `exists` if it points elsewhere or is gone. Never
-   * forces.
+   * Pushes a commit to a new branch, never by force; `exists` if the remote has the branch at another commit. With
+   * `onto`, pushes to a branch that points to that commit, whose child `sha` is; `exists` if it points elsewhere or is gone.
    */
   push(
     base: BaseCheckout,

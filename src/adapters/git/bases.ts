@@ -6,7 +6,15 @@ import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitCall } from './git.ts';
-import { chownTo, hasCode, keyOf, type Layout, makeAtomically, temporaryPath } from './layout.ts';
+import {
+  chownTo,
+  hasCode,
+  keyOf,
+  type Layout,
+  makeAtomically,
+  readTextFile,
+  temporaryPath,
+} from './layout.ts';
 import { type Locks, openSharedWork } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
 import type { FileOwner } from './trees.ts';
@@ -115,24 +123,20 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
       }
     },
 
-    noteOf: (base, key) => unlessMissing(readFile(join(notes(base), keyOf(key)), 'utf8')),
+    noteOf: (base, key) => readTextFile(join(notes(base), keyOf(key))),
 
     async note(base, key, text) {
       const file = join(notes(base), keyOf(key));
       const fresh = temporaryPath(file);
-      // Its folder is made with the checkout only: without one, there is nothing to make a note of.
-      await unlessMissing(writeFile(fresh, text).then(() => rename(fresh, file)));
+      try {
+        await writeFile(fresh, text);
+        await rename(fresh, file);
+      } catch (error) {
+        // Its folder is made with the checkout only: without one, there is nothing to make a note of.
+        if (!hasCode(error, 'ENOENT')) throw error;
+      }
     },
   };
-}
-
-async function unlessMissing<T>(work: Promise<T>): Promise<T | null> {
-  try {
-    return await work;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
-    throw error;
-  }
 }
 
 const fingerprintBase = async (folder: string): Promise<string> =>

@@ -18,7 +18,15 @@ const MAX_COMMIT_MESSAGE = 4_000;
 
 type SourceReader = Pick<
   Workspaces,
-  'diff' | 'fingerprint' | 'forkPoint' | 'mainline' | 'messages' | 'origin'
+  | 'diff'
+  | 'fingerprint'
+  | 'forkPoint'
+  | 'listFiles'
+  | 'mainline'
+  | 'messages'
+  | 'origin'
+  | 'readFile'
+  | 'resolve'
 >;
 
 interface HistoryParts {
@@ -50,6 +58,9 @@ export function openHistory({ git, layout, mirrors, prepared }: HistoryParts): S
 
   const mainline = openMainline({ git, layout, mirrors });
   return {
+    resolve: prepared(mirrors.resolve),
+    readFile: prepared(mirrors.readFile),
+    listFiles: prepared(mirrors.listFiles),
     mainline: prepared(mainline.mainline),
     diff: prepared(mainline.diff),
     origin: prepared(mainline.origin),

@@ -96,9 +96,6 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     describe: prepared((path) => describeLocal(git, path)),
     keepChanges: prepared(openUncommitted({ git, layout, locks, marks, mirrors })),
-    resolve: prepared(mirrors.resolve),
-    readFile: prepared(mirrors.readFile),
-    listFiles: prepared(mirrors.listFiles),
     ...openHistory({ git, layout, mirrors, prepared }),
     ...openLocalBranches(git, prepared),
     prepare: prepared(bases.prepare),

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, chown, mkdir, open, readdir, rename, stat, utimes } from 'node:fs/promises';
+import { chmod, chown, mkdir, open, readdir, readFile, rename, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { FileOwner } from './trees.ts';
@@ -173,6 +173,16 @@ export async function exists(path: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+/** Null if there is no such file. */
+export async function readTextFile(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
     throw error;
   }
 }

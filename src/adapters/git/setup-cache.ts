@@ -6,7 +6,7 @@ import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '
 import type { SetupResult } from './collect.ts';
 import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { abortError } from './faults.ts';
-import { hasCode, keyOf, type Layout, makeAtomically, temporaryPath } from './layout.ts';
+import { keyOf, type Layout, makeAtomically, readTextFile, temporaryPath } from './layout.ts';
 import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
@@ -155,15 +155,6 @@ export async function fingerprintLayer(layer: string): Promise<string> {
 
 /** Lists of paths from a sandbox are read byte by byte, so paths are compared in the same form. */
 const latin = (path: string): string => Buffer.from(path).toString('latin1');
-
-async function readTextFile(file: string): Promise<string | null> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
-    throw error;
-  }
-}
 
 /**
  * Parts of the HOME of a set-up that are not kept, as patterns below it. Packages, caches and programs are kept. Files

@@ -10,9 +10,6 @@ import { unlessDamaged } from '../stage.ts';
  */
 const KEPT_MS = 3_600_000;
 
-/** Incremented when the same tests would be read in another way than before. */
-const FORM = 1;
-
 type KeptPorts = Pick<World, 'artifacts' | 'clock' | 'sandbox' | 'workspaces'>;
 
 const Kept = z.object({ at: z.number(), tests: z.object({ sha256: z.string(), bytes: z.number() }) });
@@ -25,13 +22,13 @@ export async function keepTests(ports: KeptPorts, runner: CheckRunner, run: Test
   if (!isCertain(run) || runner.task.settings.network.checks) return;
   const tests = await ports.artifacts.put(JSON.stringify(run));
   const kept: z.infer<typeof Kept> = { at: ports.clock.now(), tests };
-  await ports.workspaces.note(runner.base, await keyOf(ports, runner), JSON.stringify(kept));
+  await ports.workspaces.note(runner.base, await noteKeyOf(ports, runner), JSON.stringify(kept));
 }
 
 /** The same tests that passed on the same base commit within the last hour; null if there are none. */
 export async function keptTests(ports: KeptPorts, runner: CheckRunner): Promise<TestRun | null> {
   if (runner.task.settings.network.checks) return null;
-  const note = await ports.workspaces.noteOf(runner.base, await keyOf(ports, runner));
+  const note = await ports.workspaces.noteOf(runner.base, await noteKeyOf(ports, runner));
   const kept = note === null ? null : keptFrom(note);
   const ageMs = kept === null ? Number.POSITIVE_INFINITY : ports.clock.now() - kept.at;
   if (kept === null || ageMs < 0 || ageMs > KEPT_MS) return null;
@@ -55,7 +52,7 @@ const isCertain = (run: TestRun): boolean =>
   Object.values(run.tests).every((outcome) => outcome !== 'failed');
 
 /** Everything that the result depends on besides the commit: sandbox, what is installed, commands and their limits. */
-async function keyOf(
+async function noteKeyOf(
   { sandbox }: KeptPorts,
   { base, plan, services, task, types }: CheckRunner,
 ): Promise<string> {
@@ -63,5 +60,5 @@ async function keyOf(
   const { home, layers, submodules, tools, toolVersions } = base;
   const installed = { home, layers, submodules, tools, toolVersions };
   const commands = { checks, network, plan: plan.commands, services, timeout, types };
-  return JSON.stringify([FORM, await sandbox.probe(), installed, commands]);
+  return JSON.stringify(['tests', await sandbox.probe(), installed, commands]);
 }
