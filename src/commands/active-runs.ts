@@ -1,5 +1,5 @@
 import { type Command, parseCommand, replyOf, unrecognizedCommand } from '../core/commands/index.ts';
-import { isOver, type Usd } from '../core/model/index.ts';
+import { isOver, type Task, type Usd } from '../core/model/index.ts';
 import { money, statusReply } from '../core/reports/index.ts';
 import type { CommandRecord } from '../ports/index.ts';
 import {
@@ -8,7 +8,6 @@ import {
   findComment,
   type GitHubRun,
   handleOf,
-  loadRun,
   questionCommentOf,
   reply,
   reportUnrecognized,
@@ -131,18 +130,20 @@ export async function setBudget(
   }
   if (await isSuperseded(world, command, run))
     return refuse(command, 'A later command has already set the budget.', run.id);
-  const { task } = await loadRun(world, run.id);
-  if (!task) return refuse(command, 'The run has just ended.', run.id);
-  const budget = { ...task.settings.budget, run: usd };
   await world.store.updateRun(
     run.id,
-    { task: { ...task, settings: { ...task.settings, budget } } },
+    ({ task }) => (task ? { task: withRunBudget(task, usd) } : {}),
     world.clock.now(),
   );
   world.gateway.capRun(run.id, usd);
   world.announcer.soon(run.id);
   return done(`the budget of the run is now ${money(usd)}`, { runId: run.id });
 }
+
+const withRunBudget = ({ settings, ...task }: Task, run: Usd): Task => ({
+  ...task,
+  settings: { ...settings, budget: { ...settings.budget, run } },
+});
 
 /**
  * Maximum commands of a repository that are searched for a later budget. Default: many times what is usually open at

@@ -198,7 +198,11 @@ export interface Store
   unfinished(): Promise<readonly RunRecord[]>;
   /** Ids of the runs in one of these states, oldest first. Cheap enough for frequent polling. */
   idsIn(states: readonly RunState[]): Promise<readonly RunId[]>;
-  updateRun(id: RunId, patch: RunPatch, at: number): Promise<void>;
+  /**
+   * Sets fields of a run. As a function, the patch is made of the run as it is stored, and no other writer changes the
+   * run meanwhile: for a new value that contains the old one. It must not wait for anything.
+   */
+  updateRun(id: RunId, patch: RunPatch | ((stored: RunRecord) => RunPatch), at: number): Promise<void>;
   /**
    * Changes the state of a run if `core/model/run.ts` allows it; returns the resulting state. A transition to the
    * current state has no effect. The states refused, cancelled, merged and closed are also written to the audit.

@@ -225,10 +225,10 @@ export async function recordSandbox(
   const probe = await world.sandbox.probe();
   if (probe.kind === 'missing')
     throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);
-  const { sandbox: before } = await loadRun(world, runId);
   const { backend, detail, weaker } = probe;
   const now: SandboxView = { backend, detail, weaker };
-  await world.store.updateRun(runId, { sandbox: mergeSandboxes(before, now) }, world.clock.now());
+  const merged = ({ sandbox }: RunRecord) => ({ sandbox: mergeSandboxes(sandbox, now) });
+  await world.store.updateRun(runId, merged, world.clock.now());
 }
 
 function mergeSandboxes(before: SandboxView | undefined, now: SandboxView): SandboxView {

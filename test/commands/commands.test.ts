@@ -1,8 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/core/commands/index.ts';
-import { ada, atWork, boxes, commandWorld, shown, tick } from './command-world.ts';
+import type { TestRun } from '../../src/core/evidence/index.ts';
+import type { BaseCheckout, Sandbox, SandboxProbe, Workspaces } from '../../src/ports/index.ts';
+import type { World } from '../../src/runs/index.ts';
+import { checkBase } from '../../src/runs/recipe/index.ts';
+import { partial } from '../world/partial.ts';
+import { contextOf } from '../world/run-context.ts';
+import { ada, atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
 import { mallory, RUN } from './dialogue-world.ts';
-import { openPull } from './fake-repository.ts';
+import { openPull, SHA } from './fake-repository.ts';
 
 const run = async (s: ReturnType<typeof commandWorld>, id = RUN) => (await s.store.run(id)) ?? expect.fail();
 const picksOf = async (s: ReturnType<typeof commandWorld>) =>
@@ -240,6 +246,38 @@ describe('on a finished run', () => {
   });
 });
 
+/** What the test of the base commit needs; `meanwhile` is done while its tests are looked for, which passed before. */
+function baseWorld({ world, artifacts, now }: CommandWorld, meanwhile: () => Promise<unknown>) {
+  const tests: TestRun = {
+    source: 'report',
+    exitCode: 0,
+    stopped: null,
+    ms: 1,
+    tests: { 'list.test.ts > last': 'passed' },
+    tail: '',
+  };
+  const base: BaseCheckout = { sha: SHA, repositoryKey: 'k', lower: '/lower', layers: [] };
+  const probe: SandboxProbe = { kind: 'ready', backend: 'bubblewrap', detail: 'bubblewrap', weaker: [] };
+  const ports = {
+    ...world,
+    recipes: { recipe: async () => null, keepRecipe: async () => {} },
+    sandbox: partial<Sandbox>({ probe: async () => probe }),
+    coders: new Map(),
+    workspaces: partial<Workspaces>({
+      listFiles: async () => [],
+      readFile: async () => null,
+      fingerprint: async () => 'f',
+      prepare: async () => base,
+      fetchSubmodules: async (one: BaseCheckout) => one,
+      async noteOf() {
+        await meanwhile();
+        return JSON.stringify({ at: now(), tests: await artifacts.put(JSON.stringify(tests)) });
+      },
+    }),
+  };
+  return partial<World>(ports, ['toolchains', 'registries']);
+}
+
 describe('on an active run', () => {
   test('each command has a reply', async () => {
     const s = commandWorld();
@@ -283,6 +321,18 @@ describe('on an active run', () => {
     await s.say('/auto-dev budget 7.50');
     expect((await run(s)).task?.settings.budget).toMatchObject({ run: 7.5, candidate: 2 });
     expect(s.caps).toEqual([`${RUN} 7.5`]);
+  });
+
+  test('`budget` counts that is set while the base commit is tested', async () => {
+    const s = commandWorld();
+    await atWork(s, { settings: { checks: { test: 'npm test' } } });
+    await checkBase(
+      baseWorld(s, () => s.say('/auto-dev budget 1')),
+      await contextOf(s.world, RUN),
+    );
+    const { task, checks } = await run(s);
+    expect(task?.settings.budget).toMatchObject({ run: 1, candidate: 2 });
+    expect(checks).toMatchObject({ test: 'npm test', settled: true, base: { passed: 1 } });
   });
 
   test('`run` on the issue is possible during a review of its pull request', async () => {

@@ -138,6 +138,23 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.run('r1')).not.toHaveProperty('decision');
       });
 
+      test('patches made of what is stored do not overwrite each other', async () => {
+        const store = await fresh();
+        await create(store, 'r1', 1);
+        await Promise.all(
+          Array.from({ length: 8 }, () =>
+            store.updateRun('r1', ({ title }) => ({ title: `${title}!`, checks: { test: title } }), 2),
+          ),
+        );
+        expect(await store.run('r1')).toMatchObject({
+          title: 'Run r1!!!!!!!!',
+          checks: { test: 'Run r1!!!!!!!' },
+          updatedAt: 2,
+        });
+        const patch = () => expect.fail('There is nothing to change.');
+        await expect(store.updateRun('nope', patch, 1)).rejects.toMatchObject({ code: 'RUN_UNKNOWN' });
+      });
+
       test('the sandbox of the candidates is stored', async () => {
         const store = await fresh();
         await create(store, 'r1', 1);

@@ -41,8 +41,8 @@ test('shows the latest step beside the commands of the run, and hands these back
 test('a slow database gets the latest of the steps that wait for it, and none after the end', async () => {
   const written: unknown[] = [];
   let answer = Promise.withResolvers<void>();
-  const { run, world } = await openRun(async (_store, _id, { checks }) => {
-    written.push(checks?.step);
+  const { run, world } = await openRun(async (_store, _id, patch) => {
+    if ('checks' in patch) written.push(patch.checks?.step);
     await answer.promise;
   });
   await recordActivity(world, run, async (onStep) => {

@@ -100,7 +100,11 @@ test('a round that is not examined is not requested again', async () => {
     store: {
       ...store,
       updateRun: (...[id, patch, at]: Parameters<typeof store.updateRun>) =>
-        store.updateRun(id, { ...patch, evidence: (patch.evidence ?? []).slice(0, 2) }, at),
+        store.updateRun(
+          id,
+          typeof patch === 'function' ? patch : { ...patch, evidence: (patch.evidence ?? []).slice(0, 2) },
+          at,
+        ),
     },
   };
   await played(memoryEngine(), flowsOf(forgetful, { found: told }));

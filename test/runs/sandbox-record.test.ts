@@ -12,10 +12,13 @@ async function noted(...probes: readonly SandboxProbe[]) {
   const store = memoryStore();
   const origin = { kind: 'local', path: '/r' } as const;
   await store.createRun({ id: 'r1', origin, title: 't', request: {}, at: 1 });
-  for (const probe of probes) {
-    const world = { store, sandbox: { probe: async () => probe }, clock: { now: () => 1 } };
-    await recordSandbox(partial<World>(world), 'r1');
-  }
+  // Candidates start at the same time, maybe on several machines.
+  await Promise.all(
+    probes.map((probe) => {
+      const world = { store, sandbox: { probe: async () => probe }, clock: { now: () => 1 } };
+      return recordSandbox(partial<World>(world), 'r1');
+    }),
+  );
   return (await store.run('r1'))?.sandbox;
 }
 

@@ -181,7 +181,8 @@ export function memoryStore(): Store {
     },
     async updateRun(id, patch, at) {
       const found = entry(id);
-      const set = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined));
+      const given = typeof patch === 'function' ? patch(recordOf(found)) : patch;
+      const set = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
       found.run = { ...found.run, ...kept(set), updatedAt: at };
     },
     async transition(id, to, cause, at) {

@@ -9,8 +9,9 @@ import { liveRuns } from './live.ts';
 import { isMigrated, migrate } from './migrations/index.ts';
 import { outcomes } from './outcomes.ts';
 import { audits, intents, progress } from './progress.ts';
+import { retention } from './retention.ts';
 import { runLists } from './run-lists.ts';
-import { lookups, retention, runs } from './runs.ts';
+import { lookups, runs } from './runs.ts';
 import { sessions } from './sessions.ts';
 
 export { openExecutors } from './executors.ts';

@@ -33,9 +33,13 @@ export async function checkBase(world: CheckBasePorts, { run, signal }: RunConte
       { run: run.id },
       'The tests of the base commit passed within the last hour and are not repeated.',
     );
+  // Of the run as it is now: people may have set its budget meanwhile.
   await world.store.updateRun(
     run.id,
-    { task: settledTask(run, found), checks: { ...settledChecks(run, found), base: baseFacts(found.tests) } },
+    (stored) => ({
+      task: settledTask(stored, found),
+      checks: { ...settledChecks(stored, found), base: baseFacts(found.tests) },
+    }),
     world.clock.now(),
   );
   world.announcer.soon(run.id);
