@@ -103,7 +103,7 @@ async function checkRun(
   run: GitHubRun,
 ): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const current = await issueOf(reader, run);
+  const current = await issueOf(world, reader, run);
   if (current.kind === 'gone') {
     await cancelRun(world, run.id, current.cause);
     return;
@@ -122,13 +122,21 @@ type IssueState =
   | { readonly kind: 'there'; readonly issue: IssueFacts }
   | { readonly kind: 'gone'; readonly cause: string };
 
-/** A refusal means that the issue is no longer readable: it was deleted or moved, or the App was removed. */
-async function issueOf(reader: GitHubReader, { origin }: GitHubRun): Promise<IssueState> {
+/**
+ * A refusal means that the issue was deleted or moved, provided that the App may read other issues of its repository.
+ * Otherwise it says something about the App or its rights, which may be repaired, and nothing about the issue (0227).
+ */
+async function issueOf(
+  world: Pick<World, 'clock'>,
+  reader: GitHubReader,
+  { origin }: GitHubRun,
+): Promise<IssueState> {
   try {
     return { kind: 'there', issue: await reader.issue(origin.issue) };
   } catch (thrown) {
     const { code, message } = asFault(thrown);
     if (code !== 'GITHUB_REFUSED') throw thrown;
+    await reader.labelled(LABEL, world.clock.now());
     return { kind: 'gone', cause: `GitHub no longer shows its issue: ${message}` };
   }
 }
@@ -147,7 +155,7 @@ async function checkWaitForPick(
   run: GitHubRun,
 ): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const current = await issueOf(reader, run);
+  const current = await issueOf(world, reader, run);
   if (current.kind === 'gone') await endWaitForPick(world, run.id, current.cause);
   else if (!current.issue.open) await endWaitForPick(world, run.id, 'the issue was closed');
 }

@@ -273,6 +273,17 @@ describe('a lost webhook of an active run', () => {
     expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
   });
 
+  test.each(['reader', 'labelled'])('changes nothing if GitHub refuses the App itself (%s)', async (call) => {
+    const s = await greeted();
+    s.repository.trouble.set('issue', forbidden).set(call, forbidden);
+    await findMissedStops(s.world);
+    expect([await stateOf(s), s.engine.cancelled]).toEqual(['briefed', []]);
+    s.repository.trouble.clear();
+    s.repository.issue = { ...s.repository.issue, open: false };
+    await findMissedStops(s.world);
+    expect(await stateOf(s)).toBe('cancelled');
+  });
+
   test('changes nothing in an unreadable repository, and does not block the others', async () => {
     const s = commandWorld();
     await atWork(s, { id: 'r0000000008', origin: { repositoryId: 43 } });
@@ -301,7 +312,16 @@ describe('a lost webhook of a run that waits for a pick', () => {
     expect(boxes(s).body).not.toContain('- [ ]');
   });
 
-  test('about a deleted issue, or a removed App, ends the wait', async () => {
+  test.each(['reader', 'labelled'])('changes nothing if GitHub refuses the App itself (%s)', async (call) => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    s.repository.trouble.set('issue', forbidden).set(call, forbidden);
+    await findMissedPickEnds(s.world);
+    expect(await stateOf(s)).toBe('awaiting_pick');
+    expect(boxes(s).body).toContain('- [ ]');
+  });
+
+  test('about a deleted issue ends the wait', async () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('issue', forbidden);
