@@ -10,7 +10,7 @@ import { expect, test, vi } from 'vitest';
 import { stringify } from 'yaml';
 import type { RunDocument } from '../../src/core/reports/index.ts';
 import { ISSUE } from '../../src/demo/sample/index.ts';
-import { atTerminal } from '../world/terminal.ts';
+import { atTerminal, withXdgOpen } from '../world/terminal.ts';
 
 /** As the sample's scripts have them; npm takes longer to start than they take. */
 const CHECKS = { build: 'node scripts/build.mjs', test: 'node --test' };
@@ -142,17 +142,6 @@ test('a run with --include-changes starts from the working tree as it is, and it
     expect(await me.git('diff', '--name-only')).toMatch(/README\.md[\s\S]*src\/csv\.js/);
     expect(await readFile(join(me.repository, 'scratch.txt'), 'utf8')).toBe('not committed\n');
   }));
-
-/** A folder with a program that stands in for the one that opens browsers on a desktop. */
-async function withXdgOpen(script: string, story: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'runoff-xdg-open-'));
-  try {
-    await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    await story(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-}
 
 /** Opens an address that is good for one opening, as a browser does; resolves with the page that it leads to. */
 async function entered(

@@ -49,7 +49,7 @@ test('an address of the terminal opens the pages of local runs once, and leaves 
   expect((await mine.get(`${server.url}/runs`)).status).toBe(401);
   const opened = await mine.get(`${server.url}${path}`);
   expect([opened.status, opened.headers.get('location')]).toEqual([303, '/runs']);
-  expect(opened.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Strict$/);
+  expect(opened.headers.getSetCookie()[0]).toMatch(/; HttpOnly; SameSite=Lax$/);
   const list = await (await mine.get(`${server.url}/runs`)).text();
   expect(list).toContain('Round up');
   expect(list).not.toContain('Of others');

@@ -118,6 +118,17 @@ export async function atTerminal(
   }
 }
 
+/** A folder with a program that stands in for the one that opens browsers on a desktop. */
+export async function withXdgOpen(script: string, story: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'runoff-xdg-open-'));
+  try {
+    await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    await story(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 async function chownAll(folder: string, { uid, gid }: { uid: number; gid: number }): Promise<void> {
   await lchown(folder, uid, gid);
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true }))

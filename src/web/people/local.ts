@@ -30,7 +30,8 @@ export function openLocalSignIn(port: number): LocalSignIn {
     if (to === undefined)
       return c.text('This address was opened before, or is not complete. Start `runoff ui` again.\n', 403);
     entrances.delete(token);
-    setCookie(c, cookie, id, { path: '/', httpOnly: true, sameSite: 'Strict' });
+    // Not Strict: the browser comes from a file, and would not send it to the address that this leads to.
+    setCookie(c, cookie, id, { path: '/', httpOnly: true, sameSite: 'Lax' });
     return c.redirect(to, 303);
   });
   return {
