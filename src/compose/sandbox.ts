@@ -28,6 +28,7 @@ import {
   type Registries,
   type Sandbox,
   type Toolchains,
+  type WorkArea,
 } from '../ports/index.ts';
 import { agentsFolder, dataPaths } from './data-folder.ts';
 import type { OpenLog } from './instrumentation.ts';
@@ -128,7 +129,7 @@ export const NO_SANDBOX: Sandbox = {
 export async function tryInSandbox(
   operator: Operator,
   sandbox: Sandbox,
-  command: Pick<ExecSpec, 'argv' | 'env' | 'binds'> & { readonly wallMs: number },
+  command: Pick<ExecSpec, 'argv' | 'env' | 'binds'> & Pick<WorkArea, 'tools'> & { readonly wallMs: number },
 ): Promise<ExecResult> {
   const owner = ownerOf(operator);
   const root = ownFolder(dataPaths(operator.data).scratch, 'try');
@@ -140,9 +141,9 @@ export async function tryInSandbox(
       return folder;
     }),
   );
-  const { wallMs, ...given } = command;
+  const { wallMs, tools, ...given } = command;
   try {
-    const area = { id: 'try', lowers: [lower], upper, work, merged, home };
+    const area = { id: 'try', lowers: [lower], upper, work, merged, home, ...(tools ? { tools } : {}) };
     return await sandbox.exec({ ...given, area, limits: { ...DEFAULT_LIMITS, wallMs } });
   } finally {
     await discardFolder(root);
@@ -164,10 +165,11 @@ export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =
     nodeVersion: process.versions.node,
     install,
     postgres: postgresIn(join(dataPaths(operator.data).toolchain, 'postgres')),
-    async ask(argv) {
+    async ask(argv, tools) {
+      const command = { argv, wallMs: ASK_MS, ...(tools ? { tools } : {}) };
       const end = await retryLost(
         sleep,
-        () => tryInSandbox(operator, sandbox, { argv: [...argv], wallMs: ASK_MS }),
+        () => tryInSandbox(operator, sandbox, command),
         ({ exitCode, stopped }) => exitCode === null && stopped === null,
       );
       // It is unknown whether the program exists: a run that waits tries again.

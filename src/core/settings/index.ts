@@ -90,6 +90,7 @@ export {
 export { decoded } from './traces.ts';
 export { isRunByCi, isTypeCheckStep, type TypeCheck, typeChecks } from './type-checks.ts';
 export {
+  isVersionRange,
   parseVersion,
   type RuntimeLanguage,
   satisfies,

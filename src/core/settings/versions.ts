@@ -116,6 +116,28 @@ export function parseVersion(text: string): Version | null {
 /** Maximum characters of a range that are read. Default: real ones have fewer than a hundred. */
 const MAX_CHARACTERS = 500;
 
+/** `v18`, `20.x`, `1.2.3-rc.1`. After a hyphen also the name that a package gives one of its versions: `22-alpine`. */
+const ONE_VERSION =
+  'v?(?:\\d{1,16}|[xX*])(?:\\.(?:\\d{1,16}|[xX*])){0,2}(?:[-+][\\w-]{1,60}(?:[.+][\\w-]{1,60}){0,8})?';
+const COMPARATOR = new RegExp(`^(?:\\^|~>?|[<>]=?|=)?${ONE_VERSION}$`);
+const HYPHENATED = new RegExp(`^${ONE_VERSION}\\s+-\\s+${ONE_VERSION}$`);
+/** With such an end, npm takes even a version for a file. */
+const FILE_NAME = /\.(?:tgz|tar)/i;
+
+/**
+ * Whether a text is a range of versions in npm's syntax, and nothing else that npm would install: no address, path,
+ * file or other package. Empty: any version.
+ */
+export function isVersionRange(text: string): boolean {
+  if (text.length > MAX_CHARACTERS || FILE_NAME.test(text)) return false;
+  return text.split('||').every((part) => {
+    const alternative = part.trim();
+    if (HYPHENATED.test(alternative)) return true;
+    const comparators = alternative.replace(/([\^~<>=]) +/g, '$1').split(/ +/);
+    return alternative === '' || comparators.every((one) => COMPARATOR.test(one));
+  });
+}
+
 /** From a version, inclusive, up to another, exclusive. */
 interface Span {
   readonly from: Version;

@@ -10,8 +10,15 @@ import {
 } from './versions.ts';
 
 const VersionText = z.string().max(200).optional().catch(undefined);
+/** None with a character that addresses, paths, aliases and names of packages need, and ranges do not. */
+const RangeText = z
+  .string()
+  .max(200)
+  .regex(/^[\w .,^~<>=|&*+!()-]*$/)
+  .optional()
+  .catch(undefined);
 const Versions = z
-  .object({ node: VersionText, npm: VersionText, pnpm: VersionText, yarn: VersionText, bun: VersionText })
+  .object({ node: RangeText, npm: RangeText, pnpm: RangeText, yarn: RangeText, bun: RangeText })
   .catch({ node: undefined, npm: undefined, pnpm: undefined, yarn: undefined, bun: undefined });
 const NodeManifest = z.object({
   packageManager: VersionText,

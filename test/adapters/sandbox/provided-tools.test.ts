@@ -40,11 +40,19 @@ describe('toolchains for a repository', () => {
       writeFileSync(file, text);
     };
     const program = name.replace(/^.*\//, '').replace('cli-dist', 'yarn');
-    put('package.json', JSON.stringify({ version, bin: { [program]: `bin/${program}.js`, '../evil': 'x' } }));
+    put(
+      'package.json',
+      JSON.stringify({ name, version, bin: { [program]: `bin/${program}.js`, '../evil': 'x' } }),
+    );
     put(`bin/${program}.js`, '');
     put('bin/node', `#!/bin/sh\necho v${version}\n`);
     chmodSync(join(folder, 'node_modules', name, 'bin/node'), 0o755);
   }
+  /** A sandbox with some programs, in which the Node of a package starts. */
+  const answers =
+    (own: Readonly<Record<string, string>>): ToolchainsOptions['ask'] =>
+    async ([program], tools) =>
+      own[program] ?? (tools && /^\/opt\/tools\/node-\w+\/bin\/node$/.test(program) ? 'v18.7.0' : null);
   const open = (more: Partial<ToolchainsOptions> = {}) =>
     openToolchains({
       dir,
@@ -52,7 +60,7 @@ describe('toolchains for a repository', () => {
       host: false,
       environment: {},
       nodeVersion: '24.21.0',
-      ask: async ([program]) => (program === 'node' ? 'v20.20.2' : null),
+      ask: answers({ node: 'v20.20.2' }),
       install,
       ...more,
     });
@@ -202,7 +210,7 @@ describe('toolchains for a repository', () => {
 
   test('are for an old repository those nearest to what it was tested with, and others where these cannot be had', async () => {
     const old = { ...manifest({}), '.travis.yml': 'language: node_js\nnode_js: [8, 10]\n' };
-    const ask: ToolchainsOptions['ask'] = async ([program]) => (program === 'node' ? 'v24.1.0' : null);
+    const ask = answers({ node: 'v24.1.0' });
     expect((await provide(old, { ask })).found).toEqual([{ name: 'Node 18.7.0', from: 'registry' }]);
     const none: ToolchainsOptions['install'] = async (_, spec) => {
       throw new Fault('AGENT_INSTALL_FAILED', `The package registry has no ${spec}.`);
@@ -216,8 +224,7 @@ describe('toolchains for a repository', () => {
       missing: [],
     });
     const python = { 'setup.py': '', '.travis.yml': 'language: python\npython: ["2.7", "3.6"]\n' };
-    const newer: ToolchainsOptions['ask'] = async ([program]) => (program === 'python3' ? '3.13.1' : null);
-    expect(await provide(python, { ask: newer })).toMatchObject({
+    expect(await provide(python, { ask: answers({ python3: '3.13.1' }) })).toMatchObject({
       found: [{ name: 'Python 3.13.1', from: 'sandbox' }],
       missing: [],
     });

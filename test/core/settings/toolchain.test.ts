@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseVersion, satisfies, wantedTools } from '../../../src/core/settings/index.ts';
+import { isVersionRange, parseVersion, satisfies, wantedTools } from '../../../src/core/settings/index.ts';
 
 const wanted = (files: Readonly<Record<string, string>>) =>
   wantedTools(Object.keys(files), new Map(Object.entries(files)));
@@ -149,8 +149,62 @@ describe('a range of versions', () => {
     for (const version of outside) expect([version, holds(range, version)]).toEqual([version, false]);
   });
 
+  test.each([
+    ...[
+      '',
+      '*',
+      'x',
+      '20',
+      'v20.1',
+      '18.x',
+      '18.*',
+      '18.x.x',
+      '>=18',
+      '>= 18',
+      '=18.0.0',
+      '>=18.0.0 <21 || >=22',
+    ],
+    ...[
+      '^20.11.0 || >=22',
+      '>=18||<16',
+      '~18.1',
+      '~>18',
+      '16 - 18',
+      'v16.0.0 - v18.1',
+      '22-alpine',
+      '>=18 ||',
+    ],
+    ...['>=18.0.0-rc.1', '1.22.19+sha.5114f85', '10 >=9 <12', '9.0.0-alpha.7'],
+  ])('%j is one in the syntax of npm', (range) => {
+    expect(isVersionRange(range)).toBe(true);
+  });
+
+  test.each([
+    ...[
+      'npm:evil@99.0.0',
+      'https://evil.example/99.tgz',
+      'git+ssh://git@evil.example/99',
+      'file:/tmp/99.tgz',
+    ],
+    ...['evil/99', '../99', './99', '~/99', '/99', '99.0.0-x.tgz', '99.0.0-x.tar', '99-x.tar.gz', 'C:99'],
+    ...[
+      '18 evil@99',
+      '--registry=https://evil.example 18',
+      '-18',
+      'workspace:18',
+      'link:18',
+      'latest',
+      '18\n19',
+    ],
+    ...['$(id)18', '18;id', '18`id`', '18\u0000', '>=18 (LTS)', '1'.repeat(501)],
+  ])('%j is none in the syntax of npm', (range) => {
+    expect(isVersionRange(range)).toBe(false);
+  });
+
   test('of hostile length takes no time', () => {
     const started = performance.now();
+    isVersionRange('>=1.'.repeat(50_000));
+    isVersionRange(`1.1.1-${'a.'.repeat(240)}`);
     holds('>=1.'.repeat(50_000), '1.0.0');
     holds(`${'1'.repeat(100_000)}`, '1.0.0');
     expect(performance.now() - started).toBeLessThan(1_000);

@@ -14,7 +14,7 @@ import { INSIDE } from '../filesystem.ts';
 import type { Owner } from '../processes.ts';
 import { findHostTool, fits, hostChoice, NAMES, VERSION_COMMANDS, versionTextOf } from './host.ts';
 import { isReachable, lendTool, markUsed, pruneTools } from './lend.ts';
-import { type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
+import { type AskInside, type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
 import { findService, type PostgresCopy } from './services.ts';
 
 export { credentialIn } from './credentials.ts';
@@ -31,8 +31,7 @@ export interface ToolchainsOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Version of the Node in /opt/toolchain. */
   readonly nodeVersion: string;
-  /** The first line that a program of the sandbox prints; null if it is missing there or fails. */
-  readonly ask: (argv: readonly [string, ...string[]]) => Promise<string | null>;
+  readonly ask: AskInside;
   readonly install: InstallPackage;
   /** A Postgres for tests that need one, in a folder that the sandboxes' user can read; absent: none. */
   readonly postgres?: PostgresCopy;
@@ -82,11 +81,12 @@ export function openToolchains(options: ToolchainsOptions): Toolchains {
 }
 
 interface Parts extends ToolchainsOptions {
-  readonly inside: ToolchainsOptions['ask'];
+  /** `ask` for what the sandbox itself has; answers are cached. */
+  readonly inside: (argv: Parameters<AskInside>[0]) => Promise<string | null>;
 }
 
 /** Caches answers: the sandbox's own tools do not change while Runoff runs. */
-function rememberAnswers(ask: ToolchainsOptions['ask']): ToolchainsOptions['ask'] {
+function rememberAnswers(ask: AskInside): Parts['inside'] {
   const answers = new Map<string, Promise<string | null>>();
   return (argv) => {
     const key = argv.join('\0');

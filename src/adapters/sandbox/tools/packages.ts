@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../../../core/model/index.ts';
-import type { NodeManager, Version } from '../../../core/settings/index.ts';
+import { isVersionRange, type NodeManager, type Version } from '../../../core/settings/index.ts';
 import type { Tools } from '../../../ports/index.ts';
 import { INSIDE } from '../filesystem.ts';
 import { runCommand } from '../processes.ts';
@@ -17,6 +17,11 @@ import { type Lender, SHELF } from './lend.ts';
  */
 export type InstallPackage = (folder: string, spec: string, signal?: AbortSignal) => Promise<void>;
 
+/**
+ * The first line that a program of the sandbox prints, or one of these tools; null if it is missing there or fails.
+ */
+export type AskInside = (argv: readonly [string, ...string[]], tools?: Tools) => Promise<string | null>;
+
 /** A tool from the registry, in a folder of its own. */
 interface PackagedTool {
   readonly version: string;
@@ -26,7 +31,15 @@ interface PackagedTool {
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'x64';
 const BUN_ARCH = process.arch === 'arm64' ? 'aarch64' : 'x64';
 
-const specOf = (name: string, range: string): string => `${name}@${range === '' ? 'latest' : range}`;
+/** The range comes from the repository, and npm would also install an address, a path or another package under this name. */
+function specOf(name: string, range: string): string {
+  if (!isVersionRange(range))
+    throw new Fault(
+      'AGENT_INSTALL_FAILED',
+      "That is no range of versions in npm's syntax, so nothing was installed.",
+    );
+  return `${name}@${range === '' ? 'latest' : range}`;
+}
 
 const isBerry = (range: string): boolean => range !== '' && !/^[\^~]?1(?:\.|$)/.test(range);
 
@@ -52,6 +65,7 @@ export function npmRangeFor([major, minor]: Version): string {
 }
 
 const Installed = z.object({
+  name: z.string(),
   version: z.string().regex(/^[\w.+-]{1,60}$/),
   bin: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
 });
@@ -59,7 +73,7 @@ const Installed = z.object({
 /** Node or a package manager in a range, from the registry, unless it was installed for the same range before. */
 export async function packagedTool(
   wanted: { readonly name: 'node' | NodeManager; readonly range: string },
-  { dir, owner, install }: Lender & { readonly install: InstallPackage },
+  { dir, install, ask }: Pick<Lender, 'dir'> & { readonly install: InstallPackage; readonly ask: AskInside },
   signal?: AbortSignal,
 ): Promise<PackagedTool> {
   const spec = specOf(packageOf(wanted.name, wanted.range), wanted.range);
@@ -77,11 +91,14 @@ export async function packagedTool(
       await rm(building, { recursive: true, force: true });
     }
   }
-  if (wanted.name === 'node') await mustStart(join(folder, 'bin/node'), owner);
-  return {
-    version: readFileSync(join(folder, 'version'), 'utf8').trim(),
-    tools: { mounts: [{ from: folder, to: `${SHELF}/${key}` }], path: [`${SHELF}/${key}/bin`] },
-  };
+  const tools = { mounts: [{ from: folder, to: `${SHELF}/${key}` }], path: [`${SHELF}/${key}/bin`] };
+  // In a sandbox, as everything that comes from a package.
+  if (wanted.name === 'node' && (await ask([`${SHELF}/${key}/bin/node`, '--version'], tools)) === null)
+    throw new Fault(
+      'SANDBOX_UNAVAILABLE',
+      'The one from the package registry does not start in a sandbox here.',
+    );
+  return { version: readFileSync(join(folder, 'version'), 'utf8').trim(), tools };
 }
 
 interface Build {
@@ -102,6 +119,11 @@ async function build(
   await install(building, spec, signal);
   const at = join('node_modules', packageOf(name, range));
   const found = Installed.parse(JSON.parse(await readFile(join(building, at, 'package.json'), 'utf8')));
+  if (found.name !== packageOf(name, range))
+    throw new Fault(
+      'AGENT_INSTALL_FAILED',
+      `npm installed another package instead of ${packageOf(name, range)}.`,
+    );
   const native = name === 'node' || name === 'bun';
   const programs = native ? { [name]: `bin/${name}` } : binOf(name, found.bin);
   for (const [program, path] of Object.entries(programs)) {
@@ -138,12 +160,6 @@ const writeProgram = (path: string, line: string): Promise<void> =>
 async function placeNode(building: string, at: string): Promise<void> {
   await rm(join(building, 'bin/node'));
   await rename(join(building, at, 'bin/node'), join(building, 'bin/node'));
-}
-
-async function mustStart(program: string, owner: Lender['owner']): Promise<void> {
-  const end = await runCommand([program, '--version'], owner);
-  if (end.code !== 0)
-    throw new Fault('SANDBOX_UNAVAILABLE', `It does not run here: ${end.stderr.trim().slice(-300)}`);
 }
 
 /** The yarn that is part of a repository, under the name `yarn`. `release` is its path there. */
