@@ -129,6 +129,17 @@ test('a candidate that leaves no records, but the same results, is not said to b
   ]);
 });
 
+test('a candidate whose tests reach a limit only in the other surroundings is not said to be steady', async () => {
+  const stopped = { ...locked, stopped: 'wall' } as const;
+  const { gates } = await examined(BASE_RUNS, { here: green, locked: stopped, unlocked: stopped });
+  expect(gates[1]).toMatchObject({
+    gate: 'steady',
+    passed: true,
+    because: expect.stringContaining('stopped by a limit'),
+    unlocked: 'stopped',
+  });
+});
+
 test('it is said whether anything was locked; a project without a known library is not blamed for that', async () => {
   const whole = await examined(BASE_RUNS, { here: green, locked, unlocked: green });
   expect(whole.gates[1]?.because).toContain('Assertion libraries were locked there, so');

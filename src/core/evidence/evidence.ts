@@ -37,9 +37,10 @@ export interface GateReport {
 /**
  * `base`: more of the base's tests fail with the lock. `unrecorded`: nothing that the candidate's run left shows that
  * the lock started, although the base's run shows it. `differs`: the same, and its tests gave other results with the
- * lock, so that only those of a run without it count.
+ * lock, so that only those of a run without it count. `stopped`: its tests reached a limit there, twice, and not in the
+ * usual surroundings.
  */
-export type Unlocked = 'base' | 'unrecorded' | 'differs';
+export type Unlocked = 'base' | 'unrecorded' | 'differs' | 'stopped';
 
 export type TestOutcome = 'passed' | 'failed' | 'skipped';
 

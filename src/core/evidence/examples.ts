@@ -18,7 +18,8 @@ const MAX_EXAMPLE_CHARS = 200;
 /**
  * Admits examples of the issue by execution: each must give the same result on every run of the base, and at least
  * one candidate that passed the gates must satisfy it. An example that fails on the base checks new behaviour; one
- * that passes there must keep passing.
+ * that passes there must keep passing. Without a result is a candidate that could not be probed, or for whose example
+ * the time ran out.
  */
 export function admitExamples(
   derived: DerivedTests,
@@ -38,17 +39,27 @@ export function admitExamples(
   const admitted = stable.filter(({ id }) => survivors.some(({ run }) => passes(run, id)));
   const passesOnBase = ({ id }: { readonly id: string }) => base.every((run) => passes(run, id));
   const byAlias = new Map(
-    survivors.map(({ alias, run }): [Alias, IndependentTests] => {
-      const failing = admitted.filter(({ id }) => !passes(run, id));
-      const guards = admitted.filter((one) => passesOnBase(one) && !failing.includes(one)).length;
+    survivors.flatMap(({ alias, run }): [Alias, IndependentTests][] => {
+      if (run === null) return [];
+      const tried = admitted.filter(({ id }) => run.cases.has(id) || !run.late);
+      const failing = tried.filter(({ id }) => !passes(run, id));
+      const passing = tried.filter((one) => !failing.includes(one));
+      const guards = passing.filter(passesOnBase).length;
       return [
-        alias,
-        {
-          passed: admitted.length - failing.length,
-          total: admitted.length,
-          failing: failing.map(({ text }) => ({ id: text, origin: 'issue' })),
-          ...(guards > 0 ? { guards } : {}),
-        },
+        [
+          alias,
+          {
+            passed: passing.length,
+            total: tried.length,
+            failing: failing.map(({ text }) => ({ id: text, origin: 'issue' })),
+            passing: passing.map((one) => ({
+              id: one.text,
+              origin: 'issue',
+              ...(passesOnBase(one) ? { guard: true } : {}),
+            })),
+            ...(guards > 0 ? { guards } : {}),
+          },
+        ],
       ];
     }),
   );

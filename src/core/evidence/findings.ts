@@ -1,5 +1,6 @@
 import { counted } from '../model/index.ts';
 import type { BaseTests, Evidence, GateReport, TestRun } from './evidence.ts';
+import { failsAgainst } from './independent-results.ts';
 import { EXPECTATION_KINDS, type TamperingFinding, type TamperingKind } from './integrity/index.ts';
 import { originalTests } from './original-tests.ts';
 import { isExitCode, isTestOf, outcomeIn } from './test-runs.ts';
@@ -178,14 +179,17 @@ export function settledByOthers(evidence: readonly Evidence[]): readonly Evidenc
 
 /**
  * Changed tests that the candidate's code fails become gates if another survivor shows that they need not change: it
- * breaks no base test, passes all independent tests, and more of them than the candidate. Tests that most survivors
- * break, and tests that the brief says must change, do not count.
+ * breaks no base test, fails no independent test, and passes one of the task that the candidate fails. Tests that most
+ * survivors break, and tests that the brief says must change, do not count.
  */
 export function confirmedByOthers(evidence: readonly Evidence[]): readonly Evidence[] {
   const showing = evidence.filter(isSoundAndProven);
   return evidence.map((one) => {
+    // A test that passes on the base, too, shows nothing that the task asks for.
     const others = showing.filter(
-      (other) => other.alias !== one.alias && independentPasses(other) > independentPasses(one),
+      (other) =>
+        other.alias !== one.alias &&
+        failsAgainst(one.independentTests, other.independentTests, ({ guard }) => !guard) > 0,
     );
     const [other] = others.map(({ alias }) => alias).sort();
     if (!one.survivor || other === undefined || (one.baseTests?.regressions ?? []).length === 0) return one;
@@ -194,15 +198,13 @@ export function confirmedByOthers(evidence: readonly Evidence[]): readonly Evide
         ? {
             ...finding,
             severity: 'gate',
-            settled: `${finding.settled ?? ''} ${other} breaks no existing test and passes more tests of the task, so they need not change.`,
+            settled: `${finding.settled ?? ''} ${other} breaks no existing test and passes tests of the task that this one fails, so they need not change.`,
           }
         : finding,
     );
     return { ...one, gates, survivor: gates.every(({ passed }) => passed) };
   });
 }
-
-const independentPasses = ({ independentTests }: Evidence): number => independentTests?.passed ?? 0;
 
 const isSoundAndProven = ({ survivor, baseTests, independentTests }: Evidence): boolean =>
   survivor &&

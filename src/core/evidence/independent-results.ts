@@ -18,10 +18,19 @@ export interface IndependentTests {
     /** The end of the runner's message, bounded; absent for none. */
     readonly message?: string;
   }[];
+  /** The passed ones; absent: an earlier version stored only their number. */
+  readonly passing?: readonly PassedTest[];
   /** How many of the passed ones are guards: they pass on the base, too, and show nothing that is done; absent: none. */
   readonly guards?: number;
   /** The part of these counts that is of tests written by models, not of the issue's examples; absent: none. */
   readonly written?: WrittenTestCounts;
+}
+
+interface PassedTest {
+  readonly id: string;
+  readonly origin: IndependentTestOrigin;
+  /** It passes on the base, too. */
+  readonly guard?: true;
 }
 
 interface WrittenTestCounts {
@@ -48,12 +57,14 @@ export const withoutWritten = ({
   passed,
   total,
   failing,
+  passing,
   guards = 0,
   written = NONE_WRITTEN,
 }: IndependentTests): IndependentTests => ({
   passed: passed - written.passed,
   total: total - written.total,
   failing: failing.filter(({ origin }) => origin === 'issue'),
+  ...(passing ? { passing: passing.filter(({ origin }) => origin === 'issue') } : {}),
   ...(guards > written.guards ? { guards: guards - written.guards } : {}),
 });
 
@@ -69,6 +80,7 @@ export function joinTests(
     passed: a.passed + b.passed,
     total: a.total + b.total,
     failing: [...a.failing, ...b.failing],
+    ...(a.passing && b.passing ? { passing: [...a.passing, ...b.passing] } : {}),
     ...(guards > 0 ? { guards } : {}),
     ...(a.written || b.written
       ? {
@@ -87,4 +99,43 @@ export function joinTests(
 export const failingNames = ({ failing }: Pick<IndependentTests, 'failing'>): readonly string[] =>
   failing.map(({ id, title }) => title ?? id);
 
-export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [] };
+export const NO_INDEPENDENT_TESTS: IndependentTests = { passed: 0, total: 0, failing: [], passing: [] };
+
+/**
+ * How many independent tests one candidate fails and the other passes; only those that count. A test without a result on
+ * one of them is no evidence.
+ */
+export function failsAgainst(
+  own: IndependentTests = NO_INDEPENDENT_TESTS,
+  theirs: IndependentTests = NO_INDEPENDENT_TESTS,
+  counts: (test: Pick<PassedTest, 'origin' | 'guard'>) => boolean = () => true,
+): number {
+  const { passing } = theirs;
+  if (passing === undefined) return failsMoreThan(own, theirs, counts);
+  return own.failing.filter(({ id }) => {
+    const there = passing.find((one) => one.id === id);
+    return there !== undefined && counts(there);
+  }).length;
+}
+
+/** As far as the numbers of an earlier version tell. */
+function failsMoreThan(
+  own: IndependentTests,
+  theirs: IndependentTests,
+  counts: (test: Pick<PassedTest, 'origin'>) => boolean,
+): number {
+  const failingThere = new Set(theirs.failing.map(({ id }) => id));
+  return theirs.total < own.total
+    ? 0
+    : own.failing.filter((test) => counts(test) && !failingThere.has(test.id)).length;
+}
+
+/** Whether an independent test has a result on `theirs` and none on `own`. */
+export function lacksResultOf(
+  own: IndependentTests = NO_INDEPENDENT_TESTS,
+  theirs: IndependentTests = NO_INDEPENDENT_TESTS,
+): boolean {
+  if (own.passing === undefined || theirs.passing === undefined) return theirs.total > own.total;
+  const known = new Set([...own.failing, ...own.passing].map(({ id }) => id));
+  return [...theirs.failing, ...theirs.passing].some(({ id }) => !known.has(id));
+}

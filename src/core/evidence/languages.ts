@@ -54,8 +54,8 @@ const COMMENT_START: Readonly<Record<Language, RegExp | null>> = {
   other: null,
 };
 
-/** Directives that look like comments: build tags, linter directives, shebang lines. */
-const DIRECTIVE = /^(?:\/\/go:|\/\/ \+build|#!)/;
+/** Directives that look like comments: build tags, shebang lines, Ruby's and Python's magic comments. */
+const DIRECTIVE = /^(?:\/\/go:|\/\/ \+build|#!|#\s*frozen_string_literal:|#.*\bcoding[:=])/;
 
 /** Whether the whole line is a comment. `/* x *\/ code` is not. */
 export function isComment(text: string, language: Language): boolean {
@@ -139,7 +139,7 @@ function writeTokens(line: string, writer: TokenWriter): void {
       continue;
     }
     // Without a preceding space it may be the end of a regular expression.
-    if (writer.gap && token.startsWith('//')) return;
+    if (writer.gap && token.startsWith('//') && !DIRECTIVE.test(token)) return;
     if (writer.gap && /\w/.test(writer.last) && /^\w/.test(token)) writer.out.push(' ');
     writer.out.push(token);
     writer.last = token.at(-1) as string;

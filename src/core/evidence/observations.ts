@@ -27,6 +27,8 @@ export interface ProbeRun {
    * each time.
    */
   readonly cases: ReadonlyMap<string, 'passed' | 'failed'>;
+  /** The time ran out before all cases: one that is missing has no result. Absent otherwise. */
+  readonly late?: true;
 }
 
 /** A derived test file: the sandbox program's conversion of a test file, with its cases. */
@@ -104,7 +106,7 @@ interface ProbeChange {
  * Parses the output of a run of the derived tests. The derivation supplies the names of unchanged tests. The output
  * was written next to untrusted code, so malformed entries are ignored.
  */
-export function readProbeRun({ lines }: ProbeOutput, derived: Pick<DerivedTests, 'files'>): ProbeRun {
+export function readProbeRun({ lines, ended }: ProbeOutput, derived: Pick<DerivedTests, 'files'>): ProbeRun {
   const titles = titlesOf(derived);
   const read = lines.flatMap((line) => {
     const parsed = ProbeLine.safeParse(line);
@@ -121,7 +123,7 @@ export function readProbeRun({ lines }: ProbeOutput, derived: Pick<DerivedTests,
     if (outcome && cases.get(outcome.id) !== 'failed')
       cases.set(outcome.id, outcome.passed ? 'passed' : 'failed');
   }
-  return { observations, cases };
+  return { observations, cases, ...(ended === 'late' ? { late: true } : {}) };
 }
 
 /** Whether two runs of the same derived tests observed the same, and passed the same cases. */

@@ -1,5 +1,6 @@
 import { type Alias, byCodeUnits } from '../model/index.ts';
 import type { Evidence } from './evidence.ts';
+import { failsAgainst } from './independent-results.ts';
 
 /**
  * One survivor's results on tests that survivors added, over the same set of tests for all: tests that at least one
@@ -19,8 +20,10 @@ export interface SameSetTests {
   readonly unconfirmedShares: readonly number[];
   /** At least one of its own tests is confirmed by another candidate. */
   readonly ownConfirmed: boolean;
-  /** Tests of others that it fails and their authors pass, confirmed or not. */
+  /** Tests of others that it fails and their authors pass, confirmed or not; guards only if a third one passes them. */
   readonly disputed: number;
+  /** Confirmed tests of others that it passes, also those that nobody fails. */
+  readonly passedOfOthers: number;
 }
 
 interface TestCount {
@@ -59,6 +62,30 @@ export function sameSetTests(
       return own.map(({ alias }) => [alias, answers] as const);
     }),
   );
+}
+
+/**
+ * The evidence with classes of candidates whose results agree. If what was executed tells two of them apart, their changes
+ * are not the same, whatever their texts look like.
+ */
+export function separatedByResults(evidence: readonly Evidence[]): readonly Evidence[] {
+  const byAlias = new Map(evidence.map((one) => [one.alias, one]));
+  return evidence.map((one) => {
+    const { alike } = one;
+    if (alike === undefined) return one;
+    const same = alike.filter((alias) => {
+      const other = byAlias.get(alias);
+      return other === undefined || haveSameResults(one, other);
+    });
+    return same.length === alike.length ? one : { ...one, alike: same };
+  });
+}
+
+/** As far as both have results. */
+function haveSameResults(one: Evidence, other: Evidence): boolean {
+  const [tests, theirs] = [one.independentTests, other.independentTests];
+  const behaveAlike = !one.behaviour || !other.behaviour || one.behaviour.group === other.behaviour.group;
+  return behaveAlike && failsAgainst(tests, theirs) === 0 && failsAgainst(theirs, tests) === 0;
 }
 
 /** Classes of equal production changes, in order of their first alias. */
@@ -183,6 +210,31 @@ function answersOf(
     unconfirmed: count(unconfirmed),
     unconfirmedShares: sharesOf(unconfirmed),
     ownConfirmed: columns.some((one) => one.author === own && one.confirmed),
-    disputed: distinguishing.filter((one) => one.author !== own && !passes(one)).length,
+    disputed:
+      distinguishing.filter((one) => one.author !== own && !passes(one)).length +
+      disputedGuards(own, classes),
+    passedOfOthers: columns.filter((one) => one.confirmed && one.author !== own && passes(one)).length,
   };
+}
+
+/**
+ * Guards of others that a class fails, and that another one than their author passes: together with the base, three
+ * candidates say that this should stay as it is.
+ */
+function disputedGuards(own: ChangeClass, classes: readonly ChangeClass[]): number {
+  const failed = own.flatMap(({ peerTests }) =>
+    peerTests.flatMap(({ author, guards }) => (guards?.failing ?? []).map((test) => ({ author, test }))),
+  );
+  const passes = (one: Evidence, { author, test }: { readonly author: Alias; readonly test: string }) => {
+    const guards = one.peerTests.find((tests) => tests.author === author)?.guards;
+    return guards !== undefined && guards.total > 0 && !guards.failing.includes(test) && breaksNothing(one);
+  };
+  return failed.filter((guard) => {
+    const isAuthor = (members: ChangeClass) => members.some(({ alias }) => alias === guard.author);
+    return (
+      classes.some(isAuthor) &&
+      !isAuthor(own) &&
+      classes.some((one) => one !== own && !isAuthor(one) && one.some((member) => passes(member, guard)))
+    );
+  }).length;
 }

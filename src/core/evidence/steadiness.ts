@@ -143,13 +143,20 @@ const LOCK_TEXTS = {
     'Nothing shows that assertion libraries were locked there: its tests left no records of the lock, and those of the base commit did. Please look for code that replaces assertions or removes files.',
   differs:
     'With locked assertion libraries its tests gave other results there and left no records of the lock, so the results without the lock count. Please look for code that replaces assertions or removes files.',
-} as const satisfies Record<Unlocked | 'locked' | 'nothing', string>;
+} as const satisfies Record<Exclude<Unlocked, 'stopped'> | 'locked' | 'nothing', string>;
 
 /** The gate of a candidate that behaves the same in other surroundings. */
 export function steadyPass(
   { repo, user, host }: Surroundings,
   lock: Unlocked | 'locked' | 'nothing',
 ): GateReport {
+  if (lock === 'stopped')
+    return {
+      gate: 'steady',
+      passed: true,
+      because: `Its tests were stopped by a limit in ${repo}, for the user ${user} on ${host}, twice, and those of the base commit were not, so the results there could not be compared.`,
+      unlocked: lock,
+    };
   return {
     gate: 'steady',
     passed: true,

@@ -161,8 +161,13 @@ function testsByAlias(
           };
         });
       const total = passed + failing.length;
+      const passing = passes.map((vote) => ({
+        id: vote.id,
+        origin: vote.origin,
+        ...(isGuard(vote) ? { guard: true as const } : {}),
+      }));
       const written = { passed, total, guards, ...(families.length > 0 ? { families } : {}) };
-      const all = { passed, total, failing, written };
+      const all = { passed, total, failing, passing, written };
       return [alias, guards > 0 ? { ...all, guards } : all];
     }),
   );

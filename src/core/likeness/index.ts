@@ -118,15 +118,17 @@ export function comparePatches(
     read.set(patch.text, known);
     return { patch, ...known };
   });
-  const keys = [...new Set(members.map(({ key }) => key))].sort();
+  // Two patches without production changes need not have anything in common.
+  const classKeyOf = ({ key, patch }: PoolMember): string => key || patch.text;
+  const keys = [...new Set(members.map(classKeyOf))].sort();
   const numbers = new Map(keys.map((key, number) => [key, number]));
-  const classOf: ClassOf = ({ key }) => numbers.get(key) as number;
+  const classOf: ClassOf = (member) => numbers.get(classKeyOf(member)) as number;
   return members.map((own) => {
     const others = members.filter((other) => other !== own);
     const { text, cover } = votes(own, others, classOf, classesAsOne);
     const share = roundedShare(WEIGHTS.text * text + WEIGHTS.cover * cover);
     const flaws = flawsOf(own.patch, own.profile, own.key);
-    const alike = members.filter(({ key }) => key === own.key).map(({ patch }) => patch.id);
+    const alike = members.filter((other) => classOf(other) === classOf(own)).map(({ patch }) => patch.id);
     return {
       id: own.patch.id,
       score: roundedShare(

@@ -25,8 +25,14 @@ const DOUBLE_QUOTED = String.raw`"(?:[^"\\]|\\.)*(?:"|\\?$)`;
 const SINGLE_QUOTED = String.raw`'(?:[^'\\]|\\.)*(?:'|\\?$)`;
 /** A character literal; a lifetime has no second quote. */
 const CHARACTER_LITERAL = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
-const SLASH_COMMENT = String.raw`\/\/.*`;
-const HASH_COMMENT = '#.*';
+/** Not Go's build tags and embedded files. */
+const SLASH_COMMENT = String.raw`\/\/(?!go:| \+build).*`;
+/** Not the address in the text of an element. */
+const SCRIPT_COMMENT = String.raw`(?<!:)\/\/.*`;
+/** Not shebang lines and magic comments, which change what is executed. */
+const HASH_COMMENT = String.raw`#(?!!|\s*frozen_string_literal:|.*\bcoding[:=]).*`;
+/** Shells and regular expressions have the same sign within words. */
+const SEPARATE_HASH_COMMENT = String.raw`(?<!\S)${HASH_COMMENT}`;
 /** Matches nothing. */
 const NO_MATCH = '[]';
 
@@ -43,7 +49,7 @@ const SLASH_RULES: LexicalRules = {
   inside: STAR_LINE,
 };
 const SCRIPT_RULES: LexicalRules = {
-  pattern: tokenPattern(SLASH_COMMENT, '\\/\\*|<!--|`', `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
+  pattern: tokenPattern(SCRIPT_COMMENT, '\\/\\*|<!--|`', `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
   blocks: { ...STARRED, ...ANGLED, '`': { close: '`', is: 'string' } },
   inside: STAR_LINE,
   regex: /\/(?![*/])(?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/\p{L}*/uy,
@@ -59,7 +65,7 @@ const PYTHON_RULES: LexicalRules = {
   indented: true,
 };
 const HASH_RULES: LexicalRules = {
-  pattern: tokenPattern(HASH_COMMENT, NO_MATCH, `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
+  pattern: tokenPattern(SEPARATE_HASH_COMMENT, NO_MATCH, `${DOUBLE_QUOTED}|${SINGLE_QUOTED}`),
   blocks: {},
 };
 const PLAIN_RULES: LexicalRules = { pattern: tokenPattern(NO_MATCH, NO_MATCH, DOUBLE_QUOTED), blocks: {} };

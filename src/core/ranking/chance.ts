@@ -134,9 +134,17 @@ const BEHAVIOUR_LEAD = { least: -1, most: 3, unasked: 1 } as const;
  */
 function alternatives(standing: LeadingCandidate, rivals: readonly Ranked[]): readonly Ranked[] {
   const own = behaviourOf(standing, standing.best);
-  const others = rivals.filter((one) => behaviourOf(standing, one)?.group !== own?.group);
-  return own && own.asBase < 1 && others.length > 0 ? others : rivals;
+  const isKnown = differingRivals(standing, rivals).length > 0;
+  const isAlike = (one: Ranked) => behaviourOf(standing, one)?.group === own?.group;
+  return own && own.asBase < 1 && isKnown ? rivals.filter((one) => !isAlike(one)) : rivals;
 }
+
+/** Those whose behaviour was observed and differs from the best one's. */
+const differingRivals = (standing: LeadingCandidate, rivals: readonly Ranked[]): readonly Ranked[] =>
+  rivals.filter((one) => {
+    const theirs = behaviourOf(standing, one);
+    return theirs !== undefined && theirs.group !== behaviourOf(standing, standing.best)?.group;
+  });
 
 const behaviourOf = (standing: LeadingCandidate, one: Ranked): Evidence['behaviour'] =>
   evidenceOf(standing, one)?.behaviour;
@@ -153,8 +161,7 @@ function rivalsLogOdds(best: Ranked, rivals: readonly Ranked[]): number {
 /** Log-odds, by behaviour alone, against the best candidate that behaves differently. */
 function behaviourLead(standing: LeadingCandidate, rivals: readonly Ranked[]): number {
   const { best } = standing;
-  const group = behaviourOf(standing, best)?.group;
-  const others = rivals.filter((one) => behaviourOf(standing, one)?.group !== group);
+  const others = differingRivals(standing, rivals);
   const own = best.signals.behaviour;
   if (own === null || others.length === 0) return BEHAVIOUR_LEAD.unasked;
   const lead = own - Math.max(...others.map(({ signals }) => signals.behaviour ?? 0));

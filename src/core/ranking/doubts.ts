@@ -13,10 +13,12 @@ import {
   evidenceOf,
   fixShown,
   hasIndependentProof,
+  hasOnlyFlakyProof,
   isShownByOthers,
   type LeadingCandidate,
   rivalTriedOnMore,
   soundRivals,
+  unprobed,
 } from './proof.ts';
 import { unseenChange } from './reasons.ts';
 import { isContradictedBy } from './strategies.ts';
@@ -114,6 +116,7 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
   const proof = hasIndependentProof(standing);
   const [dispute] = disputes(standing);
   const triedOnMore = rivalTriedOnMore(standing);
+  const unseen = unprobed(standing);
   const doubts: readonly (readonly [boolean, string])[] = [
     [!tested, 'The existing tests leave no report in which a test passes.'],
     [
@@ -126,10 +129,19 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
       'Candidates change files of different kinds, so what the task asks for is uncertain.',
     ],
     [lacksComparison(winning.cut), 'Candidates were not compared for lack of time.'],
+    [unseen !== undefined, `Inputs that were tried on other candidates gave no result on ${unseen}.`],
     [isContested, 'A person is asked whether existing tests that it breaks should change.'],
     [
       unlockedOf(winning) === 'unrecorded',
       'Nothing shows that assertion libraries were locked when its tests ran in other surroundings, unlike on the base commit.',
+    ],
+    [
+      unlockedOf(winning) === 'stopped',
+      'Its tests reached a limit in other surroundings, unlike those of the base commit, so a dependence on where they run was not ruled out.',
+    ],
+    [
+      hasOnlyFlakyProof(standing),
+      'The tests ran only once on the base commit, so one that it makes pass may be a flaky one.',
     ],
     [
       questionsOf(winning).length > 0,

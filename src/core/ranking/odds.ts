@@ -159,6 +159,7 @@ const NO_SAME_SET: SameSetTests = {
   unconfirmedShares: [],
   ownConfirmed: false,
   disputed: 0,
+  passedOfOthers: 0,
 };
 
 /** Results of the survivors' tests by candidate; empty for candidates that did not survive. */

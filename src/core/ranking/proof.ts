@@ -1,7 +1,13 @@
-import { type Evidence, NO_INDEPENDENT_TESTS, type SameSetTests, shownBy } from '../evidence/index.ts';
+import {
+  type Evidence,
+  failsAgainst,
+  lacksResultOf,
+  NO_INDEPENDENT_TESTS,
+  type SameSetTests,
+  shownBy,
+} from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { type Calibration, type Ranked, type Separator, sameSetOf } from './odds.ts';
-import { failsAgainst } from './strategies.ts';
 
 /** The parts of a judgement that the decision uses. */
 export interface JudgedOutcome {
@@ -30,9 +36,13 @@ export const evidenceOf = (
   { alias }: Pick<Ranked, 'alias'>,
 ): Evidence | undefined => evidence.find((one) => one.alias === alias);
 
+/** Rivals that break nothing. */
+const unbrokenRivals = ({ rivals }: LeadingCandidate): readonly Ranked[] =>
+  rivals.filter(({ regressions }) => regressions === 0);
+
 /** Rivals that break nothing and fix as many base tests. */
-export const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked[] =>
-  rivals.filter((one) => one.regressions === 0 && one.fixed >= best.fixed);
+export const soundRivals = (standing: LeadingCandidate): readonly Ranked[] =>
+  unbrokenRivals(standing).filter(({ fixed }) => fixed >= standing.best.fixed);
 
 /**
  * Whether an executed test shows that something is fixed: a test of the task, of the base, or a new one that another
@@ -41,8 +51,7 @@ export const soundRivals = ({ best, rivals }: LeadingCandidate): readonly Ranked
  */
 export function fixShown(standing: LeadingCandidate, alone: boolean): 'executed' | 'own-test' | 'nothing' {
   const { winning, sameSet } = standing;
-  const same = sameSet(winning.alias);
-  if (hasIndependentProof(standing) || same.ownConfirmed || same.confirmed.passed > 0) return 'executed';
+  if (hasIndependentProof(standing) || isShownByPeers(sameSet(winning.alias))) return 'executed';
   return alone && (winning.provenTests ?? 0) > 0 ? 'own-test' : 'nothing';
 }
 
@@ -58,6 +67,10 @@ export function hasIndependentProof(standing: LeadingCandidate): boolean {
   );
 }
 
+/** Whether a test of its own is confirmed, or it passes a confirmed one of another candidate. */
+const isShownByPeers = ({ ownConfirmed, confirmed, passedOfOthers }: SameSetTests): boolean =>
+  ownConfirmed || confirmed.passed > 0 || passedOfOthers > 0;
+
 /** Whether an example of the issue, a test of the base that failed, or a mutant that an asked-for test catches shows it. */
 const isShownByTask = ({ independentTests = NO_INDEPENDENT_TESTS, baseTests, mutants }: Evidence): boolean =>
   shownBy(independentTests).issue > 0 || (baseTests?.fixed.length ?? 0) > 0 || (mutants?.caught ?? 0) > 0;
@@ -70,8 +83,7 @@ const isShownByTask = ({ independentTests = NO_INDEPENDENT_TESTS, baseTests, mut
 export function isShownByOthers(standing: LeadingCandidate): boolean {
   const { winning, evidence } = standing;
   if (isShownByTask(winning)) return true;
-  const same = sameSetOf(evidence, 'other-families')(winning.alias);
-  if (same.ownConfirmed || same.confirmed.passed > 0) return true;
+  if (isShownByPeers(sameSetOf(evidence, 'other-families')(winning.alias))) return true;
   const writers = winning.independentTests?.written?.families ?? [];
   const authors = evidence.filter(
     ({ alias, survivor }) => survivor && (alias === winning.alias || winning.alike?.includes(alias)),
@@ -81,20 +93,37 @@ export function isShownByOthers(standing: LeadingCandidate): boolean {
   return writers.some(isForeign) && hasIndependentProof(standing);
 }
 
+/** Whether tests of the base that it makes pass are all that shows the fix, and they failed in a single run there. */
+export function hasOnlyFlakyProof(standing: LeadingCandidate): boolean {
+  const { winning, sameSet } = standing;
+  const { issue, written } = shownBy(winning.independentTests ?? NO_INDEPENDENT_TESTS);
+  return (
+    (winning.baseTests?.fixed.length ?? 0) > 0 &&
+    winning.baseTests?.baseRuns === undefined &&
+    issue + written === 0 &&
+    !isShownByPeers(sameSet(winning.alias))
+  );
+}
+
 /** The rivals that break nothing and pass independent tests that the pick fails: how many, and the other way round. */
 export const disputes = (standing: LeadingCandidate) =>
-  soundRivals(standing).flatMap((rival) => {
-    const other = evidenceOf(standing, rival);
-    const lost = other ? failsAgainst(standing.winning, other) : 0;
-    return other && lost > 0
-      ? [{ alias: rival.alias, lost, won: failsAgainst(other, standing.winning) }]
-      : [];
+  unbrokenRivals(standing).flatMap((rival) => {
+    const own = standing.winning.independentTests;
+    const theirs = evidenceOf(standing, rival)?.independentTests;
+    const lost = failsAgainst(own, theirs);
+    return lost > 0 ? [{ alias: rival.alias, lost, won: failsAgainst(theirs, own) }] : [];
   });
 
-/** The first rival that breaks nothing and was tried on more independent tests than the pick: some gave no result on it. */
+/** The first rival that breaks nothing and on which an independent test gave a result, but none on the pick. */
 export const rivalTriedOnMore = (standing: LeadingCandidate): Ranked | undefined =>
-  soundRivals(standing).find(
-    (rival) =>
-      (evidenceOf(standing, rival)?.independentTests?.total ?? 0) >
-      (standing.winning.independentTests?.total ?? 0),
+  unbrokenRivals(standing).find((rival) =>
+    lacksResultOf(standing.winning.independentTests, evidenceOf(standing, rival)?.independentTests),
   );
+
+/** The pick, or the first rival that breaks nothing, without results of probes although another survivor has some. */
+export function unprobed(standing: LeadingCandidate): Alias | undefined {
+  if (!standing.evidence.some(({ survivor, behaviour }) => survivor && behaviour)) return undefined;
+  return [standing.best, ...unbrokenRivals(standing)].find(
+    (one) => evidenceOf(standing, one)?.behaviour === undefined,
+  )?.alias;
+}

@@ -1,4 +1,4 @@
-import { type Evidence, NO_INDEPENDENT_TESTS } from '../evidence/index.ts';
+import { type Evidence, failsAgainst } from '../evidence/index.ts';
 import type { Settings, Weights } from '../settings/index.ts';
 import {
   CALIBRATION,
@@ -186,50 +186,35 @@ function separatorOf(
   return strongestSignal(last.signals, next.signals, calibration) ?? 'tie';
 }
 
-type Origin = NonNullable<Evidence['independentTests']>['failing'][number]['origin'];
-
-/**
- * How many independent tests of these origins (default: all) one candidate fails and the other passes; 0 if the other was
- * not tried on as many: a test that could not be run is no evidence.
- */
-export function failsAgainst(
-  { independentTests: own = NO_INDEPENDENT_TESTS }: Evidence,
-  { independentTests: theirs = NO_INDEPENDENT_TESTS }: Evidence,
-  counts: (origin: Origin) => boolean = () => true,
-): number {
-  const failingThere = new Set(theirs.failing.map(({ id }) => id));
-  return theirs.total < own.total
-    ? 0
-    : own.failing.filter(({ id, origin }) => counts(origin) && !failingThere.has(id)).length;
-}
-
 /**
  * Whether a candidate fails an independent test that another one passes, while that one fails no test that it passes.
  * Then no independent evidence favours it. Compares the sets of failed tests, not their number: several tests may
  * detect the same defect, and a defect of the other candidate counts, too.
  */
-const isSurpassedBy = (own: Evidence, other: Evidence, counts?: (origin: Origin) => boolean): boolean =>
-  failsAgainst(own, other, counts) > 0 && failsNothingElse(other, own);
+const isSurpassedBy = (
+  { independentTests: own }: Evidence,
+  { independentTests: theirs }: Evidence,
+  counts?: Parameters<typeof failsAgainst>[2],
+): boolean => failsAgainst(own, theirs, counts) > 0 && failsNothingElse(theirs, own);
 
 /** The same, if a critic who reviewed the candidate's diff wrote one of these tests. */
 export const isOverruledBy = (own: Evidence, other: Evidence): boolean =>
-  isSurpassedBy(own, other, (origin) => origin === 'reviewer');
+  isSurpassedBy(own, other, ({ origin }) => origin === 'reviewer');
 
 /** Whether every independent test that one candidate fails is failed by the other one, too. */
-function failsNothingElse(
-  { independentTests: own }: Evidence,
-  { independentTests: theirs }: Evidence,
-): boolean {
+function failsNothingElse(own: Evidence['independentTests'], theirs: Evidence['independentTests']): boolean {
   const failingThere = new Set(theirs?.failing.map(({ id }) => id));
   return (own?.failing ?? []).every(({ id }) => failingThere.has(id));
 }
 
 /**
  * Whether executed evidence contradicts a preference for `own`: the other candidate fixes more base tests and fails
- * no independent test that `own` passes, or surpasses it on independent tests and fixes as many.
+ * no independent test that `own` passes, or surpasses it on independent tests and fixes as many. Of the issue's own
+ * examples, one is enough: a red base test that turns green may have to do with something else.
  */
 export function isContradictedBy(own: RankedEvidenceFacts, other: RankedEvidenceFacts): boolean {
-  if (isSurpassedBy(own.evidence, other.evidence)) return other.fixed >= own.fixed;
+  const ofIssue = isSurpassedBy(own.evidence, other.evidence, ({ origin }) => origin === 'issue');
+  if (isSurpassedBy(own.evidence, other.evidence)) return ofIssue || other.fixed >= own.fixed;
   return other.fixed > own.fixed && !isSurpassedBy(other.evidence, own.evidence);
 }
 

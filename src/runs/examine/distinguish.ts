@@ -93,7 +93,7 @@ export async function distinguish(
     const found = await given.inTime(round, async () => {
       const on = { given, setting, open, round, admission };
       const written = await writeDistinguishingTest(runner, writer, on);
-      return typeof written === 'string' ? written : admitRoundTest(runner, given, written, round, open);
+      return typeof written === 'string' ? written : admitRoundTest(runner, given, written, round);
     });
     if (found === null) break;
     if (typeof found === 'string') {
@@ -210,10 +210,9 @@ async function admitRoundTest(
   given: DistinguishInput,
   test: IndependentTest,
   round: number,
-  open: readonly ComparedCandidate[],
 ): Promise<TestAdmission> {
   return admitTests(runner, [test], {
-    survivors: open.map(({ survivor }) => survivor),
+    survivors: given.contenders.map(({ survivor }) => survivor),
     onBase: given.onBase,
     taskKind: given.taskKind,
     name: `d${round}`,

@@ -6,6 +6,7 @@ import {
   type KindOfTask,
   type MutantCount,
   peerTestsOn,
+  separatedByResults,
   settledByOthers,
   type TestRun,
   taskKindOf,
@@ -103,10 +104,12 @@ export async function gatherEvidence(
       : await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
     const found = { mutants: written?.mutants ?? new Map(), crossed, probed, agreeing };
     const known = { ...task, ...found, message: firstLine(runner.asked ?? '') };
-    const evidence = settledByOthers(withoutContestedTests(examined.map((one) => evidenceOf(one, known))));
+    const each = withoutContestedTests(examined.map((one) => evidenceOf(one, known)));
+    const evidence = separatedByResults(settledByOthers(each));
     const mayWrite = kind === 'code' || kind === 'configuration';
     const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
-    const all = confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut)));
+    const final = added ? separatedByResults(added.evidence) : evidence;
+    const all = confirmedByOthers(withCut(final, time.cut(leftOut)));
     const results = resultsOf(tools.onBase, examined, known);
     return { evidence: all, results, ...(added ? { independentTests: added.report } : {}) };
   } finally {

@@ -38,7 +38,9 @@ export function compareCandidates(
     onBase,
     survivors.map((one) => ({ alias: one.candidate.alias, run: runOf(one) })),
   );
-  const behaving = ready.map((one): ProbedCandidate => {
+  // One that could not be probed behaves neither like others nor differently.
+  const probed = ready.filter((one) => runOf(one) !== null);
+  const behaving = probed.map((one): ProbedCandidate => {
     const asked = examples.byAlias.get(one.candidate.alias);
     const passesTests =
       isSurvivor(one.gates) &&
@@ -52,7 +54,7 @@ export function compareCandidates(
       ...(one.candidate.family === undefined ? {} : { family: one.candidate.family }),
     };
   });
-  const patches = ready.map(productionOf);
+  const patches = probed.map(productionOf);
   const likeness = (a: number, b: number) => patchLikeness(patches[a], patches[b]);
   const { behaviour, inputs } = compareBehaviour(onBase, behaving, likeness, derived.files);
   return {
@@ -75,8 +77,9 @@ function hasNoSourceEffect(patch: ProductionPatch): boolean {
   return own?.flaws.some((guard) => guard === 'no-effective-change' || guard === 'no-source-change') ?? true;
 }
 
-/** Similarity of two production patches, 0 to 1. */
+/** Similarity of two production patches, 0 to 1. Those that change nothing are alike. */
 function patchLikeness(one = NO_PATCH, other = NO_PATCH): number {
+  if (hasNoSourceEffect(one) && hasNoSourceEffect(other)) return 1;
   const [own] = comparePatches([
     { id: 'one', ...one },
     { id: 'other', ...other },

@@ -201,10 +201,10 @@ interface FoundElsewhere {
   /** Replaced functions of assertion libraries, and signs that they were not called or compared. */
   readonly changes: readonly AssertionChange[];
   /** Absent if its run shows that the lock started, as that of the base does. */
-  readonly unlocked?: 'unrecorded' | 'differs';
+  readonly unlocked?: 'unrecorded' | 'differs' | 'stopped';
 }
 
-/** What differs twice; null if the tests could not be run. */
+/** What differs twice; null if the tests could not be run in the usual surroundings either. */
 async function differencesIn(
   { runner }: ExaminationTools,
   tree: Tree,
@@ -216,7 +216,8 @@ async function differencesIn(
     const options = { ...(commands ? { commands } : {}), attempt };
     const here = await testsOn(runner, tree, { ...options, id: `${alias}-here-${attempt}` });
     const there = await testsOn(elsewhere.runner, tree, { ...options, id: `${alias}-there-${attempt}` });
-    if (!here || !there) return null;
+    if (!here) return null;
+    if (!there) return { unsteady: [], changes: [], unlocked: 'stopped' };
     const unsteady = unsteadyTests({ here: baseHere, there: onBase }, { here, there });
     const changes = changedAssertions(onBase, there).filter(
       // A candidate may install another version of a library.
@@ -236,6 +237,7 @@ async function differencesIn(
     );
   };
   const first = await differing(1);
+  if (first?.unlocked === 'stopped') return differing(2);
   if (first === null || first.unsteady.length + first.changes.length === 0) return first;
   const again = await differing(2);
   return (
@@ -252,6 +254,7 @@ function unlockedIn(
   { unlocked: first }: FoundElsewhere,
   { unlocked: again }: FoundElsewhere,
 ): Pick<FoundElsewhere, 'unlocked'> {
+  if (again === 'stopped') return { unlocked: again };
   if (first === undefined || again === undefined) return {};
   return { unlocked: first === 'differs' && again === 'differs' ? 'differs' : 'unrecorded' };
 }

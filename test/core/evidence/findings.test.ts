@@ -4,6 +4,7 @@ import {
   confirmedByOthers,
   type Evidence,
   type GateReport,
+  NO_INDEPENDENT_TESTS,
   questionsOf,
   settledByOthers,
   settledByTests,
@@ -255,12 +256,29 @@ describe('what other candidates say about a changed expectation', () => {
 
   test('one that passes the originals and the tests of the task confirms that the change is not needed', () => {
     const proven = candidate('B', { independentTests: independentTests(2, 0) });
-    const [a] = confirmedByOthers([edits, proven]);
+    const [a] = confirmedByOthers([{ ...edits, independentTests: independentTests(0, 2) }, proven]);
     expect(a?.survivor).toBe(false);
     expect(a?.gates.find(({ gate }) => gate === 'untampered')).toMatchObject({
       passed: false,
-      because: expect.stringContaining('B breaks no existing test and passes more tests of the task'),
+      because: expect.stringContaining(
+        'B breaks no existing test and passes tests of the task that this one fails',
+      ),
     });
+  });
+
+  test('neither a test without a result nor one that passes on the base confirms anything', () => {
+    const untried = { ...edits, independentTests: NO_INDEPENDENT_TESTS };
+    expect(
+      confirmedByOthers([untried, candidate('B', { independentTests: independentTests(2, 0) })])[0]?.survivor,
+    ).toBe(true);
+    const guard = { id: 'stays', origin: 'writer' } as const;
+    const failing = { passed: 0, total: 1, failing: [guard], passing: [] };
+    const passing = { passed: 1, total: 1, failing: [], passing: [{ ...guard, guard: true }] } as const;
+    const [changes] = confirmedByOthers([
+      { ...edits, independentTests: failing },
+      candidate('B', { independentTests: passing }),
+    ]);
+    expect(changes?.survivor).toBe(true);
   });
 
   test('one that fixes some other failing test evicts nobody that passes the tests of the task', () => {

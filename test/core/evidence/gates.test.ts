@@ -56,6 +56,9 @@ describe('content', () => {
     ['src/a.css', '#a { }\n', '#b { }\n'],
     ['README.md', '# Title\n', '# Other title\n'],
     ['a.sh', '#!/bin/sh\n', '#!/bin/bash\n'],
+    ['a.go', '//go:build linux\n', '//go:build darwin\n'],
+    ['a.go', '//go:embed a.txt\n', '//go:embed *.txt\n'],
+    ['a.rb', '# frozen_string_literal: true\n', '# frozen_string_literal: false\n'],
   ])('includes a change in %s from %j to %j', (path, before, after) => {
     expect(content(path, before, after)).toBe(true);
   });

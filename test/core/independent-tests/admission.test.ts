@@ -21,11 +21,18 @@ describe('a test of a requirement', () => {
     const { votes, byAlias } = one(on('---', { A: '+++', B: '---' }));
     expect(votes).toMatchObject([{ id: 't', status: 'admitted', passedBy: ['A'], failedBy: ['B'] }]);
     expect(byAlias).toEqual({
-      A: { passed: 1, total: 1, failing: [], written: { passed: 1, total: 1, guards: 0 } },
+      A: {
+        passed: 1,
+        total: 1,
+        failing: [],
+        passing: [{ id: 't', origin: 'writer' }],
+        written: { passed: 1, total: 1, guards: 0 },
+      },
       B: {
         passed: 0,
         total: 1,
         failing: [{ id: 't', origin: 'writer' }],
+        passing: [],
         written: { passed: 0, total: 1, guards: 0 },
       },
     });

@@ -142,6 +142,23 @@ test('comments and blank lines never change the class', () => {
   );
 });
 
+test.each([
+  [
+    'an address in the text of an element',
+    'src/page.tsx',
+    '<a>see https://one.example</a>',
+    '<a>see https://two.example</a>',
+  ],
+  ['the number of arguments in a shell', 'run.sh', '[ $# -gt 0 ]', '[ $# -gt 1 ]'],
+  ['a build tag', 'pkg/a.go', '//go:build linux', '//go:build darwin'],
+  ['an embedded file', 'pkg/a.go', '//go:embed a.txt', '//go:embed b.txt'],
+  ['a shebang line', 'bin/run.rb', '#!/usr/bin/env ruby', '#!/usr/bin/env ruby -w'],
+])('%s is no comment', (_, path, one, other) => {
+  const keyOf = (line: string) => changeKey(change(path, [`+${line}`]));
+  expect(keyOf(one)).not.toBe('');
+  expect(keyOf(one)).not.toBe(keyOf(other));
+});
+
 test('no text causes an error', () => {
   fc.assert(
     fc.property(anyText, (text) => {

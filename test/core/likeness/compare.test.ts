@@ -132,6 +132,17 @@ test('tests that move to another file are not lost, whatever else is added there
   expect(flawsWith(Array(20).fill(lines[0]))).toEqual(['removes-tests']);
 });
 
+test('different patches without production changes are different candidates', () => {
+  const documents = ['README.md', 'CHANGELOG.md', 'docs/install.md'].map((path) => change(path, ['+word']));
+  const [readme = '', ...others] = documents;
+  expect(comparePatches(pool(readme, ...others, readme)).map(({ alike }) => alike.join(''))).toEqual([
+    'AD',
+    'B',
+    'C',
+    'AD',
+  ]);
+});
+
 const anyPool = fc.array(
   fc.record({
     text: fc.oneof(anyText, anyPatch),

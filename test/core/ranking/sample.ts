@@ -32,6 +32,7 @@ export function candidate(
       total: 12,
       regressions: breaks,
       fixed: [],
+      baseRuns: 3,
       source: 'report',
       exitCode: breaks.length > 0 ? 1 : 0,
       ms: 100,
@@ -48,6 +49,7 @@ export const independentTests = (passed: number, failed: number): IndependentTes
   passed,
   total: passed + failed,
   failing: Array.from({ length: failed }, (_, i) => ({ id: `neutral ${i}`, origin: 'issue' })),
+  passing: Array.from({ length: passed }, (_, i) => ({ id: `neutral ${failed + i}`, origin: 'issue' })),
 });
 
 /**

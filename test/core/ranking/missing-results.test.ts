@@ -1,0 +1,178 @@
+import { describe, expect, test } from 'vitest';
+import {
+  admitExamples,
+  type DerivedTests,
+  type Evidence,
+  type IndependentTests,
+  type ProbeRun,
+  separatedByResults,
+} from '../../../src/core/evidence/index.ts';
+import { type Decision, decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
+import { behaving, candidate, fixing, independentTests, peerTestsOf } from './sample.ts';
+
+const BY_EVIDENCE: RankingOptions = {
+  weights: { tests: 50, simplicity: 30, speed: 20 },
+  strategies: ['evidence'],
+};
+const decided = (...evidence: readonly Evidence[]): Decision => decide(rank(evidence, BY_EVIDENCE), evidence);
+const orderOf = (...evidence: readonly Evidence[]) =>
+  rank(evidence, BY_EVIDENCE).map(({ alias, place }) => `${place} ${alias}`);
+
+/** What probes said of a candidate that they prefer, and of one that they do not. */
+const FIRST = behaving(1);
+const OTHER = { ...behaving(0.02), group: 1 };
+
+const raise = (): never => {
+  throw new Error('A candidate of the sample has base tests.');
+};
+
+/** By ids, of the issue. */
+const results = (passing: readonly string[], failing: readonly string[]): IndependentTests => ({
+  passed: passing.length,
+  total: passing.length + failing.length,
+  passing: passing.map((id) => ({ id, origin: 'issue' })),
+  failing: failing.map((id) => ({ id, origin: 'issue' })),
+});
+
+describe('an independent test without a result on a candidate', () => {
+  test('is no test that it passes', () => {
+    const a = candidate('A', { independentTests: results(['both'], ['only on A']) });
+    const b = candidate('B', { independentTests: results(['both', 'only on B'], []) });
+    expect(rank([a, b], BY_EVIDENCE)[0]?.separatedBy).not.toBe('independent');
+    expect(decided(a, b)).not.toMatchObject({ confidence: 'clear' });
+  });
+
+  test('keeps a pick that was not tried on it from being clear', () => {
+    const shown = results(['one', 'two'], []);
+    const evidence = (more: IndependentTests) => [
+      fixing(candidate('A', { independentTests: shown, behaviour: FIRST }), 1),
+      fixing(candidate('B', { independentTests: more, behaviour: OTHER }), 1),
+    ];
+    expect(decided(...evidence(shown))).toMatchObject({ kind: 'winner', alias: 'A', confidence: 'clear' });
+    const tried = decided(...evidence(results(['one', 'two', 'three'], [])));
+    expect(tried).not.toMatchObject({ kind: 'winner', confidence: 'clear' });
+  });
+});
+
+describe('a pick that makes a red base test pass', () => {
+  const unrelated = fixing(candidate('A', { independentTests: independentTests(0, 5) }), 1);
+
+  test('is left to a person if it fails examples of the issue that a rival passes', () => {
+    const right = candidate('B', { independentTests: independentTests(5, 0) });
+    expect(decided(unrelated, right)).toMatchObject({
+      kind: 'toss-up',
+      because: expect.stringContaining('passes executed tests that A fails'),
+    });
+  });
+
+  test('is not clear by that alone if the tests ran only once on the base', () => {
+    const fixes = (baseRuns?: number) => {
+      const [one, other] = [
+        fixing(candidate('A', { behaviour: FIRST }), 1),
+        candidate('B', { behaviour: OTHER }),
+      ];
+      const { baseRuns: _, ...tests } = one.baseTests ?? raise();
+      return decided({ ...one, baseTests: { ...tests, ...(baseRuns ? { baseRuns } : {}) } }, other);
+    };
+    expect(fixes(3)).toMatchObject({ alias: 'A', confidence: 'clear' });
+    expect(fixes()).toMatchObject({ alias: 'A', confidence: 'likely' });
+  });
+
+  test('is a winner if its rival breaks something', () => {
+    const breaking = candidate('B', { independentTests: independentTests(5, 0), breaks: ['t'] });
+    expect(decided(unrelated, breaking)).toMatchObject({ kind: 'winner', alias: 'A' });
+  });
+});
+
+describe('a candidate that could not be probed', () => {
+  const derived: DerivedTests = {
+    files: [
+      {
+        path: 'test/a.test.js',
+        text: '',
+        file: 'b0',
+        by: [],
+        cases: ['one', 'two'].map((id) => ({ id, title: id, source: `expect(f("${id}"))`, origin: 'issue' })),
+      },
+    ],
+    unused: [],
+  };
+  const run = (cases: Readonly<Record<string, 'passed' | 'failed'>>, late = false): ProbeRun => ({
+    observations: new Map(),
+    cases: new Map(Object.entries(cases)),
+    ...(late ? { late: true } : {}),
+  });
+  const base = [1, 2].map(() => run({ 'b0.one': 'failed', 'b0.two': 'failed' }));
+  const admitted = (b: ProbeRun | null) =>
+    admitExamples(derived, base, [
+      { alias: 'A', run: run({ 'b0.one': 'passed', 'b0.two': 'passed' }) },
+      { alias: 'B', run: b },
+    ]).byAlias.get('B');
+
+  test('fails no example of the issue, nor one for which the time ran out', () => {
+    expect(admitted(null)).toBeUndefined();
+    expect(admitted(run({ 'b0.one': 'passed' }, true))).toMatchObject({ passed: 1, total: 1, failing: [] });
+    // A process that ended before it got there is the candidate's own.
+    expect(admitted(run({ 'b0.one': 'passed' }))).toMatchObject({ passed: 1, total: 2 });
+  });
+
+  test('is neither worse nor better, and leaves nobody clear', () => {
+    const of = (alias: string, behaviour?: typeof FIRST) =>
+      fixing(
+        candidate(alias, { independentTests: results(['a'], []), ...(behaviour ? { behaviour } : {}) }),
+        1,
+      );
+    expect(orderOf(of('A', FIRST), of('C'))).toEqual(['1 A', '1 C']);
+    expect(decided(of('A', FIRST), of('B', OTHER))).toMatchObject({ alias: 'A', confidence: 'clear' });
+    const three = [of('A', FIRST), of('B', OTHER), of('C')];
+    expect(decided(...three)).not.toMatchObject({ confidence: 'clear' });
+  });
+});
+
+describe('candidates with the same changes', () => {
+  const pair = (a: Partial<Evidence>, b: Partial<Evidence>) => [
+    candidate('A', { alike: ['A', 'B'], ...a }),
+    candidate('B', { alike: ['A', 'B'], ...b }),
+  ];
+  const classes = (evidence: readonly Evidence[]) =>
+    separatedByResults(evidence).map(({ alike }) => (alike ?? []).join(''));
+
+  test('are not the same where what was executed tells them apart', () => {
+    expect(classes(pair({}, {}))).toEqual(['AB', 'AB']);
+    const tests = [results(['one', 'two'], []), results(['one'], ['two'])] as const;
+    expect(classes(pair({ independentTests: tests[0] }, { independentTests: tests[1] }))).toEqual(['A', 'B']);
+    const behaviour = [behaving(1), { ...behaving(1), group: 1 }] as const;
+    expect(classes(pair({ behaviour: behaviour[0] }, { behaviour: behaviour[1] }))).toEqual(['A', 'B']);
+    expect(classes(pair({ behaviour: behaviour[0] }, {}))).toEqual(['AB', 'AB']);
+  });
+});
+
+describe('tests of other candidates', () => {
+  const of = (author: string, guards: readonly string[]) => ({
+    ...peerTestsOf(author, ''),
+    guards: { passed: 3 - guards.length, total: 3, failing: guards },
+  });
+
+  test('that pass on the base and on a third candidate keep a pick that fails them from being clear', () => {
+    const shown = { independentTests: results(['one', 'two'], []) };
+    const pool = (failing: readonly string[], third: readonly string[]) => [
+      fixing(candidate('A', { ...shown, behaviour: FIRST, peerTests: [of('B', failing)] }), 1),
+      fixing(candidate('B', { ...shown, behaviour: OTHER }), 1),
+      fixing(candidate('C', { ...shown, behaviour: OTHER, peerTests: [of('B', third)] }), 1),
+    ];
+    expect(decided(...pool([], []))).toMatchObject({ alias: 'A', confidence: 'clear' });
+    expect(decided(...pool(['stays'], []))).toMatchObject({ alias: 'A', confidence: 'likely' });
+    // Nobody but its author passes it.
+    expect(decided(...pool(['stays'], ['stays']))).toMatchObject({ alias: 'A', confidence: 'clear' });
+  });
+
+  test('show that the task is done even if everybody passes them', () => {
+    const pool = [
+      candidate('A', { family: 'claude', agreement: 1, peerTests: [peerTestsOf('B', 'pp')] }),
+      candidate('B', { family: 'gpt', agreement: 0.2, provenTests: 2, addedTests: 2 }),
+    ];
+    expect(JSON.stringify(decided(...pool))).not.toContain('somebody else wrote or confirms');
+    const without = pool.map((one) => ({ ...one, peerTests: [] }));
+    expect(JSON.stringify(decided(...without))).toContain('somebody else wrote or confirms');
+  });
+});
