@@ -138,6 +138,10 @@ function testsByAlias(
   // If behaviour must not change, tests that pass on the base show what the task asks for.
   const isGuard = (vote: IndependentTestVote) =>
     taskKind === 'change' && tests.some(({ id, onBase }) => id === vote.test && onBase === 'passes');
+  const passedTest = (vote: IndependentTestVote) =>
+    isGuard(vote)
+      ? ({ id: vote.id, origin: vote.origin, guard: true } as const)
+      : { id: vote.id, origin: vote.origin };
   return Object.fromEntries(
     aliases.map((alias) => {
       const passes = admitted.filter((one) => one.passedBy.includes(alias));
@@ -161,11 +165,7 @@ function testsByAlias(
           };
         });
       const total = passed + failing.length;
-      const passing = passes.map((vote) => ({
-        id: vote.id,
-        origin: vote.origin,
-        ...(isGuard(vote) ? { guard: true as const } : {}),
-      }));
+      const passing = passes.map(passedTest);
       const written = { passed, total, guards, ...(families.length > 0 ? { families } : {}) };
       const all = { passed, total, failing, passing, written };
       return [alias, guards > 0 ? { ...all, guards } : all];
@@ -295,9 +295,4 @@ const suspectResult = (
   because: string,
   passedBy: readonly Alias[],
   failedBy: readonly Alias[],
-): CaseResult => ({
-  status: 'suspect',
-  because,
-  passedBy,
-  failedBy,
-});
+): CaseResult => ({ status: 'suspect', because, passedBy, failedBy });

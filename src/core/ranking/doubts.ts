@@ -109,15 +109,12 @@ function failsConfirmedTests({ best, decidedBy, sameSet }: LeadingCandidate): bo
  * wrong too often here.
  */
 export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRole): readonly string[] {
-  const { winning, decidedBy, sameSet, calibration } = standing;
+  const { winning, decidedBy, calibration } = standing;
   const { baseTests } = winning;
   const isContested = (baseTests?.contested ?? []).length > 0;
   const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
   const proof = hasIndependentProof(standing);
-  const [dispute] = disputes(standing);
-  const triedOnMore = rivalTriedOnMore(standing);
-  const unseen = unprobed(standing);
-  const doubts: readonly (readonly [boolean, string])[] = [
+  const doubts: readonly Doubt[] = [
     [!tested, 'The existing tests leave no report in which a test passes.'],
     [
       fixShown(standing, false) !== 'executed',
@@ -129,7 +126,6 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
       'Candidates change files of different kinds, so what the task asks for is uncertain.',
     ],
     [lacksComparison(winning.cut), 'Candidates were not compared for lack of time.'],
-    [unseen !== undefined, `Inputs that were tried on other candidates gave no result on ${unseen}.`],
     [isContested, 'A person is asked whether existing tests that it breaks should change.'],
     [
       unlockedOf(winning) === 'unrecorded',
@@ -147,12 +143,7 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
       questionsOf(winning).length > 0,
       'It changes tests, or contains code that may detect them: a person should look at these lines.',
     ],
-    [sameSet(winning.alias).disputed > 0, 'It fails tests of another candidate.'],
-    [dispute !== undefined, `It fails an independent test that ${dispute?.alias} passes.`],
-    [
-      triedOnMore !== undefined,
-      `Independent tests that gave a result on ${triedOnMore?.alias} gave none on it.`,
-    ],
+    ...comparedDoubts(standing),
     [
       written !== 'none',
       'Without tests that a model wrote it would not be likely, and a model may have misread the task.',
@@ -165,11 +156,27 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
   return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
 }
 
+type Doubt = readonly [holds: boolean, because: string];
+
+/** Reasons to doubt what was compared with other candidates. */
+function comparedDoubts(standing: LeadingCandidate): readonly Doubt[] {
+  const { winning, sameSet } = standing;
+  const [dispute] = disputes(standing);
+  const triedOnMore = rivalTriedOnMore(standing);
+  const unseen = unprobed(standing);
+  return [
+    [unseen !== undefined, `Inputs that were tried on other candidates gave no result on ${unseen}.`],
+    [sameSet(winning.alias).disputed > 0, 'It fails tests of another candidate.'],
+    [dispute !== undefined, `It fails an independent test that ${dispute?.alias} passes.`],
+    [
+      triedOnMore !== undefined,
+      `Independent tests that gave a result on ${triedOnMore?.alias} gave none on it.`,
+    ],
+  ];
+}
+
 /** Reasons to doubt what only one model family says. */
-function ownFamilyDoubts(
-  standing: LeadingCandidate,
-  proof: boolean,
-): readonly (readonly [boolean, string])[] {
+function ownFamilyDoubts(standing: LeadingCandidate, proof: boolean): readonly Doubt[] {
   return [
     [
       !proof && standing.rivals.length > 0 && families(standing.evidence) < 2,
