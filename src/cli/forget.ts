@@ -1,48 +1,49 @@
 import type { Command } from 'commander';
 import { counted, Fault } from '../core/model/index.ts';
+import type { World } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
+import { repositoriesNamed } from './leaderboard.ts';
 
-/** Runs among which the repository's name is looked for: far more than a database has. */
-const MAX_NAMED_RUNS = 1_000_000;
+/** Far more than a repository has. */
+const ALL_RUNS = 1_000_000;
 
 /** `runoff forget`: deletes what became of a repository's candidates, which stays when its runs are deleted. */
 export function addForget(program: Command, shell: Shell, done: (code: number) => void): void {
   program
     .command('forget')
     .description("delete what was kept about a repository's candidates, as after the App was uninstalled")
-    .argument(
-      '<repository>',
-      'OWNER/NAME, or the path of a local repository, as `runoff leaderboard` names it',
-    )
+    .argument('<repository>', 'OWNER/NAME, the path of a local repository, or a key such as github-42')
     .option('--dry-run', 'count what would be deleted, without deleting anything', false)
     .action(async (repository: string, { dryRun }: { readonly dryRun: boolean }) =>
       done(await forget(shell, repository, dryRun)),
     );
 }
 
-async function forget(shell: Shell, repository: string, dryRun: boolean): Promise<number> {
+async function forget(shell: Shell, asked: string, dryRun: boolean): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {
-    const all = await world.store.outcomes({ runs: MAX_NAMED_RUNS });
-    const asked = repository.toLowerCase();
-    const keys = new Set(
-      all.filter((one) => one.repositoryName.toLowerCase() === asked).map((one) => one.repository),
-    );
-    if (keys.size === 0)
+    const [key, ...others] = await repositoriesNamed(world, asked, shell.cwd);
+    if (others.length > 0)
       throw new Fault(
-        'NOT_A_REPOSITORY',
-        `Nothing is kept about candidates of ${repository}. \`runoff leaderboard --json\` has the names of repositories.`,
+        'REPOSITORY_UNKNOWN',
+        `Nothing was deleted, because several repositories were called ${asked}, newest first: ${await namesOf(world, [key, ...others])}.`,
       );
-    let count = 0;
-    for (const key of keys)
-      count += dryRun
-        ? all.filter((one) => one.repository === key).length
-        : await world.store.deleteOutcomes(key);
+    const count = dryRun
+      ? (await world.store.outcomes({ repositories: [key], runs: ALL_RUNS })).length
+      : await world.store.deleteOutcomes(key);
     shell.screen.out(
-      `${counted(count, 'outcome')} of candidates of ${repository} ${dryRun ? 'would be' : count === 1 ? 'was' : 'were'} deleted.\n`,
+      `${counted(count, 'outcome')} of candidates of ${asked} ${dryRun ? 'would be' : count === 1 ? 'was' : 'were'} deleted.\n`,
     );
     return EXIT.done;
   } finally {
     await close();
   }
+}
+
+/** `github-43; github-42, last called acme/old`. */
+async function namesOf({ store }: Pick<World, 'store'>, keys: readonly string[]): Promise<string> {
+  const known = await store.outcomeRepositories();
+  return keys
+    .map((key) => `${key}, last called ${known.find((one) => one.key === key)?.name ?? key}`)
+    .join('; ');
 }

@@ -61,6 +61,7 @@ class VersionRequest extends Error {}
 
 /** Faults caused by what the user typed. */
 const USAGE_FAULTS: ReadonlySet<FaultCode> = new Set([
+  'REPOSITORY_UNKNOWN',
   'SPEC_MISSING',
   'CONTEST_UNKNOWN',
   'PROMPT_EMPTY',

@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
-import { type CandidateOutcome, leaderboardOf, WORK_KINDS, type WorkKind } from '../core/learning/index.ts';
+import { leaderboardOf, WORK_KINDS, type WorkKind } from '../core/learning/index.ts';
 import { Fault } from '../core/model/index.ts';
-import { keepDueOutcomes } from '../runs/index.ts';
+import type { OutcomeRepository } from '../ports/index.ts';
+import { keepDueOutcomes, type World } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption } from './options.ts';
 import { jsonText, leaderboardText } from './render/index.ts';
@@ -12,7 +14,7 @@ interface LeaderboardFlags {
   readonly json?: boolean;
 }
 
-/** Runs that are read; the newest count. Our default. */
+/** Runs that are read of what is selected; the newest count. Our default. */
 const MAX_RUNS = 5_000;
 /** Columns of a report that does not go to a terminal. */
 const DEFAULT_WIDTH = 100;
@@ -42,13 +44,12 @@ async function showLeaderboard(shell: Shell, { repo, kind, json }: LeaderboardFl
   const { world, close } = await shell.open({ role: 'reader' });
   try {
     await keepDueOutcomes(world);
-    const all = await world.store.outcomes({ runs: MAX_RUNS });
-    const key = repo === undefined ? undefined : await repositoryKey(world, all, repo, shell.cwd);
-    const leaderboard = leaderboardOf(
-      all.filter(
-        (one) => (key === undefined || one.repository === key) && (kind === undefined || one.kind === kind),
-      ),
-    );
+    const [key] = repo === undefined ? [] : await repositoriesNamed(world, repo, shell.cwd);
+    const outcomes = await world.store.outcomes({
+      ...(key === undefined ? {} : { repositories: [key] }),
+      runs: MAX_RUNS,
+    });
+    const leaderboard = leaderboardOf(outcomes.filter((one) => kind === undefined || one.kind === kind));
     const { screen } = shell;
     if (json) screen.out(`${jsonText({ ...leaderboard, kind: kind ?? null })}\n`);
     else {
@@ -65,28 +66,39 @@ async function showLeaderboard(shell: Shell, { repo, kind, json }: LeaderboardFl
   }
 }
 
+interface Places {
+  readonly store: Pick<World['store'], 'outcomeRepositories'>;
+  readonly workspaces: { describe(path: string): Promise<{ readonly top: string }> };
+}
+
 /**
- * By `OWNER/NAME`, ignoring case, or the top folder of a local path. A repository that was renamed is found by each of its
- * names, and a name that passed to another repository means that one.
+ * Keys of the repositories of which outcomes are kept under this name, the one whose run under it is newest first: by
+ * `OWNER/NAME`, ignoring case, by key, or by a path in a local one. A repository that was renamed is found by each of
+ * its names, and a name that passed to another repository names both. Fault: REPOSITORY_UNKNOWN.
  */
-async function repositoryKey(
-  world: { readonly workspaces: { describe(path: string): Promise<{ readonly top: string }> } },
-  outcomes: readonly CandidateOutcome[],
+export async function repositoriesNamed(
+  { store, workspaces }: Places,
   asked: string,
   cwd: string,
-): Promise<string> {
-  const newestFirst = outcomes.toSorted((one, other) => other.at - one.at);
-  const byName = newestFirst.find((one) => one.repositoryName.toLowerCase() === asked.toLowerCase());
-  if (byName !== undefined) return byName.repository;
-  const path = asked.startsWith('/') ? asked : `${cwd}/${asked}`;
-  const top = await world.workspaces.describe(path).then(
+): Promise<readonly [string, ...string[]]> {
+  const known = await store.outcomeRepositories();
+  const keysOf = (isNamed: (one: OutcomeRepository) => boolean) => [
+    ...new Set(known.filter(isNamed).map(({ key }) => key)),
+  ];
+  const [first, ...others] = keysOf(
+    ({ key, name }) => key === asked || name.toLowerCase() === asked.toLowerCase(),
+  );
+  if (first !== undefined) return [first, ...others];
+  const top = await workspaces.describe(resolve(cwd, asked)).then(
     (found) => found.top,
     () => null,
   );
-  const byPath = newestFirst.find(({ repositoryName }) => repositoryName === top);
-  if (byPath !== undefined) return byPath.repository;
-  const names = [...new Set(outcomes.map(({ repositoryName }) => repositoryName))].toSorted();
-  const known =
-    names.length === 0 ? 'there are none yet' : `there are some of ${names.slice(0, 10).join(', ')}`;
-  throw new Fault('NOT_A_REPOSITORY', `No run of ${asked} has been decided yet; ${known}.`);
+  const [local] = keysOf(({ name }) => name === top);
+  if (local !== undefined) return [local];
+  const names = [...new Set(known.map(({ name }) => name))].toSorted();
+  const which =
+    names.length === 0
+      ? 'there are none of any repository yet'
+      : `there are some of ${names.slice(0, 10).join(', ')}`;
+  throw new Fault('REPOSITORY_UNKNOWN', `No outcomes of ${asked} are kept; ${which}.`);
 }

@@ -254,6 +254,12 @@ export interface Recipes {
   keepRecipe(repository: string, key: string, recipe: Recipe, at: number): Promise<void>;
 }
 
+export interface OutcomeRepository {
+  readonly key: string;
+  readonly name: string;
+  readonly at: number;
+}
+
 /**
  * What became of candidates, for the comparison of contestants. Kept when runs are deleted, so it contains no code and
  * no text of issues. Each method is one transaction. Faults: DATABASE_UNAVAILABLE.
@@ -267,12 +273,22 @@ export interface Outcomes {
   /** Stores what was found out about the merge of a run's pull request. Without outcomes of the run, nothing. */
   keepMerge(runId: RunId, merge: MergeFacts): Promise<void>;
   /**
-   * Outcomes by run, oldest run first; restricted to a repository (its key), at most of this many of the newest runs.
+   * Outcomes by run, oldest run first; restricted to repositories (their keys), at most of this many of the newest runs.
    */
   outcomes(options: {
-    readonly repository?: string;
+    readonly repositories?: readonly string[];
     readonly runs: number;
   }): Promise<readonly CandidateOutcome[]>;
+  /**
+   * Outcomes of the candidates in merged pull requests, oldest run first, of all runs that exist and have changed at or
+   * after a time (milliseconds since 1970 UTC).
+   */
+  mergesSince(at: number): Promise<readonly CandidateOutcome[]>;
+  /**
+   * The repositories of which outcomes are kept: key, a name that one had, and when its newest run under that name was
+   * created (milliseconds since 1970 UTC). Newest first.
+   */
+  outcomeRepositories(): Promise<readonly OutcomeRepository[]>;
   /** Deletes the outcomes of a repository (its key), for good unless one of its runs changes. Returns their number. */
   deleteOutcomes(repository: string): Promise<number>;
   /** Ids of judged runs that are over and have changed, or have got a pick, since their outcomes were kept. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { leaderboardText } from '../../src/cli/render/index.ts';
 import { type CandidateOutcome, leaderboardOf } from '../../src/core/learning/index.ts';
-import { MODELS, merged, run } from '../core/learning/sample.ts';
+import { MODELS, merged, outcome, run } from '../core/learning/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent-log.ts';
 import { clockAt } from '../world/stand-ins.ts';
@@ -10,8 +10,7 @@ import { shellOver } from './shell.ts';
 const FIELD = Object.values(MODELS);
 const winnerOf = (i: number) => (i % 5 === 4 ? MODELS.claude : MODELS.gpt);
 
-async function shellWith(outcomes: readonly CandidateOutcome[]) {
-  const store = memoryStore();
+async function shellWith(outcomes: readonly CandidateOutcome[], store = memoryStore()) {
   for (const [runId, own] of Map.groupBy(outcomes, (one) => one.runId))
     await store.keepOutcomes(runId, own, 1);
   const workspaces = {
@@ -127,13 +126,41 @@ test('a repository is found by its name in any case or by its path, a kind by it
   }
 });
 
+test('a repository is compared by its own runs, however many others have run since', async () => {
+  const store = memoryStore();
+  const own = run(1, FIELD, MODELS.gpt);
+  await store.keepOutcomes(own[0]?.runId ?? '', own, 1);
+  for (let i = 2; i < 5_100; i += 1) {
+    const other = outcome({ runId: `r${i}`, at: i, repository: 'github-43', repositoryName: 'acme/busy' });
+    await store.keepOutcomes(other.runId, [other], 1);
+  }
+  const cli = await shellWith([], store);
+  expect(await cli.type('leaderboard', '--repo', 'acme/shop', '--json')).toBe(0);
+  expect(JSON.parse(cli.out())).toMatchObject({ runs: 1, repositories: ['acme/shop'] });
+});
+
+test('a name that passed to another repository means that one, and each has a key', async () => {
+  const own = run(1, FIELD, MODELS.gpt);
+  const others = [2, 3].flatMap((i) => run(i, FIELD, MODELS.gpt, { repository: 'github-43' }));
+  for (const [named, count] of [
+    ['acme/shop', 2],
+    ['github-42', 1],
+  ] as const) {
+    const cli = await shellWith([...own, ...others]);
+    expect(await cli.type('leaderboard', '--repo', named, '--json')).toBe(0);
+    expect(JSON.parse(cli.out())).toMatchObject({ runs: count });
+  }
+});
+
 test('without outcomes it says how to get some; what is unknown is a clear sentence', async () => {
   const none = await shellWith([]);
   expect(await none.type('leaderboard')).toBe(0);
   expect(none.out()).toContain('No run has been decided yet.');
   const unknown = await shellWith(SOME);
-  expect(await unknown.type('leaderboard', '--repo', 'acme/other')).toBe(1);
-  expect(unknown.err()).toContain('No run of acme/other has been decided yet; there are some of acme/shop.');
+  expect(await unknown.type('leaderboard', '--repo', 'acme/other')).toBe(2);
+  expect(unknown.err()).toMatch(
+    /No outcomes of acme\/other are kept; there are some of acme\/shop\.\n→ Name it as OWNER\/NAME/,
+  );
   const kind = await shellWith(SOME);
   expect(await kind.type('leaderboard', '--kind', 'bugs')).toBe(2);
   expect(kind.err()).toContain('bug, feature, refactoring');

@@ -60,9 +60,56 @@ export function outcomesContract(fresh: () => Promise<Store>): void {
       await store.keepOutcomes('x', [outcome({ runId: 'x', at: 4, repository: 'local-/srv/x' })], 9);
       const of = async (options: Parameters<Store['outcomes']>[0]) =>
         (await store.outcomes(options)).map(({ runId }) => runId);
-      expect(await of({ repository: 'github-42', runs: 2 })).toEqual(['r2', 'r3']);
-      expect(await of({ repository: 'github-4', runs: 2 })).toEqual([]);
+      expect(await of({ repositories: ['github-42'], runs: 2 })).toEqual(['r2', 'r3']);
+      expect(await of({ repositories: ['github-4'], runs: 2 })).toEqual([]);
+      expect(await of({ repositories: [], runs: 2 })).toEqual([]);
+      expect(await of({ repositories: ['local-/srv/x', 'github-42'], runs: 2 })).toEqual(['r3', 'x']);
       expect(await of({ runs: 3 })).toEqual(['r2', 'r3', 'x']);
+    });
+
+    test('repositories are listed with each of their names, the newest first', async () => {
+      const store = await fresh();
+      expect(await store.outcomeRepositories()).toEqual([]);
+      const keep = (runId: string, at: number, over: Parameters<typeof outcome>[0] = {}) =>
+        store.keepOutcomes(
+          runId,
+          ['A', 'B'].map((alias) => outcome({ runId, at, alias, ...over })),
+          9,
+        );
+      await keep('r1', 1);
+      await keep('r2', 2, { repositoryName: 'acme/store' });
+      await keep('r3', 3, { repository: 'github-43' });
+      await keep('r4', 4);
+      expect(await store.outcomeRepositories()).toEqual([
+        { key: 'github-42', name: 'acme/shop', at: 4 },
+        { key: 'github-43', name: 'acme/shop', at: 3 },
+        { key: 'github-42', name: 'acme/store', at: 2 },
+      ]);
+    });
+
+    test('merges are found by when their runs changed, as long as the runs exist', async () => {
+      const store = await fresh();
+      for (const [id, at] of [
+        ['r1', 10],
+        ['r2', 20],
+        ['r3', 30],
+      ] as const) {
+        await judged(store, id, at);
+        const open = { state: 'open' as const, edited: null, revertedAt: null };
+        const ending = id === 'r3' ? { pull: open } : merged({ edited: null });
+        const shown = outcome({ runId: id, at, shown: true, ...ending });
+        await store.keepOutcomes(id, [shown, outcome({ runId: id, at, alias: 'B', ...ending })], 50);
+      }
+      await store.keepOutcomes('gone', [outcome({ runId: 'gone', shown: true, ...merged() })], 50);
+      await store.keepMerge('r2', FACTS);
+      const since = async (at: number) =>
+        (await store.mergesSince(at)).map(({ runId, alias, pull }) => [runId, alias, pull?.edited]);
+      expect(await since(10)).toEqual([
+        ['r1', 'A', null],
+        ['r2', 'A', 0.25],
+      ]);
+      expect(await since(11)).toEqual([['r2', 'A', 0.25]]);
+      expect(await since(21)).toEqual([]);
     });
 
     test('names that Postgres rejects are stored', async () => {

@@ -117,7 +117,7 @@ describe.each(MIGRATIONS)('migration $version, $name', (migration) => {
     expect(await store.intent('c991', 'reply')).toEqual({ state: 'done', result: { id: 992 } });
     expect((await store.runsAt(42, 12)).map((run) => run.id)).toEqual(['r1']);
     expect(await spentSince(store, 1100, 'github-42')).toBe(0.5);
-    expect(await store.outcomes({ repository: 'github-42', runs: 9 })).toMatchObject([
+    expect(await store.outcomes({ repositories: ['github-42'], runs: 9 })).toMatchObject([
       { runId: 'r1', alias: 'A', pull: { state: 'merged', edited: 0.25, revertedAt: null } },
     ]);
     expect(await store.tokens({ limit: 9 })).toMatchObject([{ id: '0123456789ab', lastUsedAt: 1_100 }]);

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import { MODELS, run } from '../core/learning/sample.ts';
+import { MODELS, outcome, run } from '../core/learning/sample.ts';
 import { mona, type WebWorld, webWorld } from './web-world.ts';
 
 let world: WebWorld;
@@ -39,6 +39,19 @@ test('the leaderboard counts runs of repositories that the viewer may read, and 
   expect(await at('/leaderboard')).toContain('<caption>7 runs</caption>');
   expect(await at('/leaderboard?repo=github-43')).toContain('<caption>4 runs</caption>');
   expect(await at('/leaderboard', null)).toBe('401');
+});
+
+test('a repository is shown by its own runs, however many others have run since', async () => {
+  world.rights.set('42 5', 'read');
+  for (let i = 100; i < 5_200; i += 1) {
+    const other = outcome({ runId: `r${i}`, at: i, repository: 'github-43', repositoryName: 'acme/secret' });
+    await world.store.keepOutcomes(other.runId, [other], 1);
+  }
+  expect(await at('/leaderboard')).toContain('<caption>3 runs</caption>');
+  world.rights.set('43 5', 'read');
+  world.now += 10 * 60_000;
+  expect(await at('/leaderboard')).toContain('acme/shop');
+  expect(await at('/leaderboard?repo=github-42')).toContain('<caption>3 runs</caption>');
 });
 
 test('it shows an interval and the cost of each contestant, and what kind of work is selected', async () => {

@@ -1,6 +1,6 @@
 import type { CandidateOutcome, MergeFacts } from '../../src/core/learning/index.ts';
 import { isOver, type RunId } from '../../src/core/model/index.ts';
-import type { Outcomes, PickRecord, RunRecord } from '../../src/ports/index.ts';
+import type { OutcomeRepository, Outcomes, PickRecord, RunRecord } from '../../src/ports/index.ts';
 import { kept } from './memory-commands.ts';
 
 interface KeptRun {
@@ -8,6 +8,11 @@ interface KeptRun {
   readonly at: number;
   readonly merge: MergeFacts | null;
 }
+
+const withMerge = ({ outcomes, merge }: KeptRun): readonly CandidateOutcome[] =>
+  outcomes
+    .toSorted((one, other) => (one.alias < other.alias ? -1 : 1))
+    .map((one) => (merge && one.pull ? { ...one, pull: { ...one.pull, ...merge } } : one));
 
 /** What became of candidates, over a map that runs are not deleted from. */
 export function memoryOutcomes(
@@ -25,19 +30,34 @@ export function memoryOutcomes(
       const found = runs.get(runId);
       if (found) runs.set(runId, { ...found, merge: kept(merge) });
     },
-    async outcomes({ repository, runs: most }) {
+    async outcomes({ repositories, runs: most }) {
       const found = [...runs.values()]
-        .filter(({ outcomes }) => outcomes.some((one) => !repository || one.repository === repository))
+        .filter(({ outcomes }) =>
+          outcomes.some((one) => !repositories || repositories.includes(one.repository)),
+        )
         .toSorted((one, other) =>
           order(one.outcomes[0] as CandidateOutcome, other.outcomes[0] as CandidateOutcome),
         )
         .slice(-most);
-      return kept(
-        found.flatMap(({ outcomes, merge }) =>
-          outcomes
-            .toSorted((one, other) => (one.alias < other.alias ? -1 : 1))
-            .map((one) => (merge && one.pull ? { ...one, pull: { ...one.pull, ...merge } } : one)),
-        ),
+      return kept(found.flatMap(withMerge));
+    },
+    async mergesSince(at) {
+      const changed = new Set(
+        records()
+          .filter(({ updatedAt }) => updatedAt >= at)
+          .map(({ id }) => id),
+      );
+      const found = [...runs].flatMap(([id, run]) => (changed.has(id) ? withMerge(run) : []));
+      return kept(found.filter(({ shown, pull }) => shown && pull?.state === 'merged').toSorted(order));
+    },
+    async outcomeRepositories() {
+      const found = new Map<string, OutcomeRepository>();
+      for (const { repository: key, repositoryName: name, at } of [...runs.values()]
+        .flatMap(({ outcomes }) => outcomes)
+        .toSorted(order))
+        found.set(JSON.stringify([key, name]), { key, name, at });
+      return [...found.values()].toSorted(
+        (one, other) => other.at - one.at || (one.key < other.key ? -1 : 1),
       );
     },
     async deleteOutcomes(repository) {

@@ -41,7 +41,7 @@ export function outcomes(db: Db) {
       await inStatement(update.execute());
     },
 
-    async outcomes({ repository, runs }) {
+    async outcomes({ repositories, runs }) {
       const newest = db
         .selectFrom('runoff.candidate_outcome')
         .select('run_id')
@@ -56,7 +56,9 @@ export function outcomes(db: Db) {
           .where(
             'run_id',
             'in',
-            repository === undefined ? newest : newest.where('repository', '=', storableText(repository)),
+            repositories === undefined
+              ? newest
+              : newest.where('repository', '=', sql<string>`any(${repositories.map(storableText)})`),
           )
           .orderBy('at')
           .orderBy('run_id')
@@ -64,6 +66,39 @@ export function outcomes(db: Db) {
           .execute(),
       );
       return rows.map(({ outcome, merge }) => withMerge(outcome, merge));
+    },
+
+    async mergesSince(at) {
+      const rows = await inStatement(
+        db
+          .selectFrom('runoff.candidate_outcome as one')
+          .innerJoin('runoff.run as run', 'run.id', 'one.run_id')
+          .select(['one.outcome', 'one.merge'])
+          .where('run.updated_at', '>=', at)
+          .where(
+            sql<boolean>`(one.outcome -> 'shown')::boolean and one.outcome #>> '{pull,state}' = 'merged'`,
+          )
+          .orderBy('one.at')
+          .orderBy('one.run_id')
+          .orderBy('one.alias')
+          .execute(),
+      );
+      return rows.map(({ outcome, merge }) => withMerge(outcome, merge));
+    },
+
+    async outcomeRepositories() {
+      const name = sql<string>`outcome ->> 'repositoryName'`;
+      const newest = sql<number>`max(at)`;
+      return inStatement(
+        db
+          .selectFrom('runoff.candidate_outcome')
+          .select(['repository as key', name.as('name'), newest.as('at')])
+          .groupBy(['repository', name])
+          .orderBy(newest, 'desc')
+          .orderBy('repository')
+          .orderBy(name)
+          .execute(),
+      );
     },
 
     deleteOutcomes: async (repository) => {

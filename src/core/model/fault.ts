@@ -67,6 +67,11 @@ export const FAULTS = {
     advice: 'Run `runoff agents` for a list of coders and tested versions.',
   },
   NOT_A_REPOSITORY: { retry: 'no', advice: 'Name the top-level folder of a git repository.' },
+  REPOSITORY_UNKNOWN: {
+    retry: 'no',
+    advice:
+      'Name it as OWNER/NAME, by its path, or by its key; `runoff leaderboard --json` lists the repositories with outcomes.',
+  },
   REPOSITORY_INCOMPLETE: {
     retry: 'no',
     advice: 'Complete it: `git fsck` lists what is missing, and `git fetch --refetch` brings it again.',

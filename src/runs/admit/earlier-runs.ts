@@ -45,7 +45,7 @@ export async function readEarlierRuns(
   { id: runId, origin, title }: { readonly id: RunId; readonly origin: Origin; readonly title: string },
 ): Promise<EarlierRuns> {
   const outcomes = await world.store.outcomes({
-    repository: repositoryKeyOf(origin),
+    repositories: [repositoryKeyOf(origin)],
     runs: MAX_EARLIER_RUNS,
   });
   const times = origin.kind === 'github' ? await earlierTimes(world, origin) : null;

@@ -24,8 +24,6 @@ import { unlessDamaged } from '../stage.ts';
 
 /** Runs whose outcomes are kept in one pass; our default, far more than end between two passes. */
 const MAX_DUE = 500;
-/** Runs that a pass reads of each repository; our default. */
-const MAX_RUNS = 2_000;
 /** How long after a merge its revert is looked for, and a closed pull request may be reopened unseen; our default. */
 const FOLLOWED_FOR_MS = 90 * 86_400_000;
 
@@ -48,11 +46,10 @@ export async function settleOutcomes(world: SettlePorts): Promise<void> {
     await unlessFails(world, run.id, () => findMissedEnd(world, run));
   }
   await keepDueOutcomes(world);
-  const merges = (await world.store.outcomes({ runs: MAX_RUNS })).filter(
-    (one): one is Merge => one.shown && one.pull?.state === 'merged',
-  );
+  const since = world.clock.now() - FOLLOWED_FOR_MS;
+  const merges = (await world.store.mergesSince(since)).filter((one): one is Merge => one.pull !== null);
   for (const own of Map.groupBy(merges, ({ repository }) => repository).values()) {
-    const settle = openMerges(world, world.clock.now() - FOLLOWED_FOR_MS);
+    const settle = openMerges(world, since);
     for (const merge of new Map(own.map((one) => [one.runId, one])).values())
       await unlessFails(world, merge.runId, () => settle(merge));
   }
@@ -129,7 +126,6 @@ function openMerges(world: SettlePorts, since: number): (merge: Merge) => Promis
     const run = await world.store.run(merge.runId);
     // Where its repository is reached is known as long as the run itself.
     if (!run || !isGitHubRun(run) || run.outcome?.kind !== 'pull') return;
-    if (merge.pull.merged && run.updatedAt < since) return;
     const merged = {
       source: await sourceOf(world, run),
       files: await filesOf(world, run, merge.alias),

@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import {
-  type CandidateOutcome,
   type Leaderboard,
   leaderboardOf,
   type Standing,
@@ -14,7 +13,7 @@ import { isLocalKey, repositoryKeyOf } from '../../runs/index.ts';
 import type { Viewer, WebEnv, WebParts } from '../context.ts';
 import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
 
-/** Runs that are read; the newest count. Our default, as for `runoff leaderboard`. */
+/** Runs that are read of what is selected; the newest count. Our default, as for `runoff leaderboard`. */
 const MAX_LEADERBOARD_RUNS = 5_000;
 
 interface Selection {
@@ -29,13 +28,17 @@ export function leaderboardPages(parts: WebParts): Hono<WebEnv> {
   app.get('/', async (c) => {
     const { viewer } = c.var;
     if (!viewer) return sendNotFound(c);
-    const { outcomes, complete } = await visibleOutcomes(parts, viewer);
-    const names = latestNames(outcomes);
+    const { names, complete } = await visibleRepositories(parts, viewer);
     const asked = { repository: c.req.query('repo'), kind: c.req.query('kind') };
     const kind = WORK_KINDS.find((one) => one === asked.kind);
     const repository = asked.repository && names.has(asked.repository) ? asked.repository : undefined;
     const selection = { ...(kind ? { kind } : {}), ...(repository ? { repository } : {}) };
-    const table = leaderboardTable(leaderboardOf(outcomes.filter(isSelected(selection))), names, selection);
+    const outcomes = await parts.world.store.outcomes({
+      repositories: repository ? [repository] : [...names.keys()],
+      runs: MAX_LEADERBOARD_RUNS,
+    });
+    const ofKind = outcomes.filter((one) => kind === undefined || one.kind === kind);
+    const table = leaderboardTable(leaderboardOf(ofKind), names, selection);
     const body = complete
       ? table
       : html`${table}<p class="muted">Runs of some repositories may be missing: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute.</p>`;
@@ -44,29 +47,19 @@ export function leaderboardPages(parts: WebParts): Hono<WebEnv> {
   return app;
 }
 
-const isSelected =
-  ({ repository, kind }: Selection) =>
-  (one: CandidateOutcome): boolean =>
-    (repository === undefined || one.repository === repository) && (kind === undefined || one.kind === kind);
-
-async function visibleOutcomes(
+/** Repositories with outcomes that the viewer may see: key → the name of the newest run. */
+async function visibleRepositories(
   { access, world }: WebParts,
   viewer: Viewer,
-): Promise<{ readonly outcomes: readonly CandidateOutcome[]; readonly complete: boolean }> {
-  const all = await world.store.outcomes({ runs: MAX_LEADERBOARD_RUNS });
-  if (viewer.kind === 'local') {
-    return { outcomes: all.filter(({ repository }) => isLocalKey(repository)), complete: true };
-  }
+): Promise<{ readonly names: ReadonlyMap<string, string>; readonly complete: boolean }> {
+  const oldestFirst = (await world.store.outcomeRepositories()).toReversed();
+  const namesOf = (isVisible: (key: string) => boolean) =>
+    new Map(oldestFirst.filter(({ key }) => isVisible(key)).map(({ key, name }) => [key, name]));
+  if (viewer.kind === 'local') return { names: namesOf(isLocalKey), complete: true };
   const { repositories, complete } = await access.visibleRepositories(viewer);
   const visible = new Set(repositories.map((one) => repositoryKeyOf({ kind: 'github', ...one })));
-  return { outcomes: all.filter(({ repository }) => visible.has(repository)), complete };
+  return { names: namesOf((key) => visible.has(key)), complete };
 }
-
-/** Key → the name of the newest run. */
-const latestNames = (outcomes: readonly CandidateOutcome[]): ReadonlyMap<string, string> =>
-  new Map(
-    outcomes.toSorted((one, other) => one.at - other.at).map((one) => [one.repository, one.repositoryName]),
-  );
 
 function leaderboardTable(
   leaderboard: Leaderboard,
