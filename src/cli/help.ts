@@ -1,7 +1,8 @@
 import { type Command, Help, type Option } from 'commander';
 
 /** Exit codes of every command, as help and docs show them. */
-export const EXIT_CODES = '\nExit codes: 0 done · 1 failed · 2 bad usage · 3 nothing survived · 130 stopped';
+export const EXIT_CODES =
+  '\nExit codes: 0 done · 1 failed · 2 bad usage, or an unknown name · 3 no candidate put first or picked · 130 stopped';
 
 /** What people type, by the command's path. Each is a complete command line without `runoff`. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {

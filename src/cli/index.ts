@@ -59,8 +59,13 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
 /** Leaves the parser, which must not look for a command: none stands beside `--version`. */
 class VersionRequest extends Error {}
 
-/** Faults caused by what the user typed. */
+/** Faults caused by what the user typed, also by names of what is not there. */
 const USAGE_FAULTS: ReadonlySet<FaultCode> = new Set([
+  'NOT_A_REPOSITORY',
+  'BASE_MISSING',
+  'RUN_UNKNOWN',
+  'CANDIDATE_UNKNOWN',
+  'OUTPUT_UNWRITABLE',
   'REPOSITORY_UNKNOWN',
   'SPEC_MISSING',
   'CONTEST_UNKNOWN',

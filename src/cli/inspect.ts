@@ -72,7 +72,7 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
     const id = runId ?? (await world.store.runs(1))[0]?.id;
     if (!id && !json) {
       screen.err(NO_RUNS);
-      return EXIT.failed;
+      return EXIT.usage;
     }
     if (!id) throw new Fault('RUN_UNKNOWN', 'There are no runs yet.');
     const view = await viewById(world, id);

@@ -35,15 +35,12 @@ export function addPick(program: Command, shell: Shell, done: (code: number) => 
     });
 }
 
-/** Faults before a list is shown: RUN_UNKNOWN, RUN_NOT_WAITING, and CANDIDATE_UNKNOWN if no candidate passed every gate. */
+/** Faults before a list is shown: RUN_UNKNOWN, and RUN_NOT_WAITING, also if no candidate passed every gate. */
 async function chooseFrom(shell: Shell, world: PickWorld, runId: RunId): ReturnType<typeof chooseCandidate> {
   await requireLocalChoice(world, runId);
   const view = await viewById(world, runId);
   if (pickable(view).length === 0)
-    throw new Fault(
-      'CANDIDATE_UNKNOWN',
-      `No candidate of run ${runId} can be picked: none passed every gate.`,
-    );
+    throw new Fault('RUN_NOT_WAITING', `No candidate of run ${runId} can be picked: none passed every gate.`);
   return chooseCandidate(shell, world, view);
 }
 

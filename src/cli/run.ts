@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Fault, isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
-import { pickOf } from '../core/ranking/index.ts';
+import { chosenOf } from '../core/ranking/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import {
   exposureOfLocal,
@@ -217,7 +217,8 @@ async function followWithPage(
         resolve();
       });
     });
-    return code;
+    // Somebody may have picked on the page.
+    return exitCode(await viewById(world, runId));
   } finally {
     await page?.close();
   }
@@ -246,7 +247,7 @@ async function followToEnd(
     if (!json) await printReport(world, view, { screen, cwd });
     // The run is over: a press of Ctrl-C leaves the question.
     if (asks && !json) await offerPick(shell, world, view);
-    return exitCode(view);
+    return exitCode(await viewById(world, runId));
   }
   screen.err(`${stoppedText(view).join('\n')}\n`);
   return EXIT.stopped;
@@ -255,12 +256,13 @@ async function followToEnd(
 /** Milliseconds for steps other than coders to end after an interrupt; what does not is repeated on resume. Our default. */
 const STOP_GRACE_MS = 2_000;
 
+/** Of a run as it is now: a person's last pick counts, else what Runoff put first, sure or not. */
 export function exitCode(view: RunView): number {
   switch (view.state) {
     case 'published':
     case 'merged':
     case 'closed':
-      return pickOf(view.decision) !== null ? EXIT.done : EXIT.nothingSurvived;
+      return chosenOf(view) !== null ? EXIT.done : EXIT.nothingSurvived;
     case 'cancelled':
       return EXIT.stopped;
     default:

@@ -55,7 +55,7 @@ test.each([
   ['question', ['answer', RUN, '3'], 2, 'REPLY_UNFIT'],
   ['question', ['approve', RUN], 2, 'REPLY_UNFIT'],
   ['plan', ['answer', RUN, 'yes'], 2, 'REPLY_UNFIT'],
-  ['plan', ['approve', 'r0000000002'], 1, 'RUN_UNKNOWN'],
+  ['plan', ['approve', 'r0000000002'], 2, 'RUN_UNKNOWN'],
 ] as const)('a reply to %s is rejected: %j', async (ask, argv, exit, code) => {
   const { type, said, told, out } = await shellWith(ask);
   expect(await type(...argv, '--json')).toBe(exit);

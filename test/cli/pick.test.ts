@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Origin } from '../../src/core/model/index.ts';
+import type { Decision } from '../../src/core/ranking/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import type { Shell } from '../../src/shell.ts';
-import { candidate, evidence, judged, RUN } from '../core/reports/sample.ts';
+import { candidate, evidence, judged, RUN, TOSS_UP } from '../core/reports/sample.ts';
 import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
 import type { Parts } from '../world/partial.ts';
@@ -16,11 +18,13 @@ async function shellWith({
   over = true,
   survivors = true,
   shell = {},
+  world = {},
 }: {
   origin?: Origin;
   over?: boolean;
   survivors?: boolean;
   shell?: Parts<Shell>;
+  world?: Parts<World>;
 } = {}) {
   const store = memoryStore();
   await store.createRun({ id: RUN, origin, title: 'x', request: {}, at: 0 });
@@ -44,7 +48,7 @@ async function shellWith({
   for (const state of over ? way : way.slice(0, 3)) await store.transition(RUN, state, 'test', 1);
   let typed = 0;
   const { type, out, err } = shellOver(
-    { store, artifacts: memoryArtifacts(), clock: { now: () => 9 } },
+    { store, artifacts: memoryArtifacts(), clock: { now: () => 9 }, ...world },
     { newRunId: () => `r000000000${typed++}`, cwd: '/home/ada', ...shell },
   );
   const picks = async () => (await store.picks(RUN)).map(({ number, alias, by }) => ({ number, alias, by }));
@@ -144,6 +148,57 @@ test('who leaves the list, or decides later, picks nothing; `none` rejects all',
     expect(await type('pick', RUN)).toBe(0);
     expect(await picks()).toEqual(picked);
   }
+});
+
+const NONE = { kind: 'none', decidedBy: 'gates', because: 'Nobody passed.' } as const;
+
+/** Types `runoff resume` for a run that has just ended with this decision. */
+async function ends(decision: Decision, choice: string | null, picked?: string | null) {
+  const engine = { launch: async () => {}, start: async () => {}, settled: async () => {} };
+  const { chooseOne } = chooser(choice);
+  const { type, store, err } = await shellWith({
+    world: { engine: engine as never },
+    shell: { chooseOne, exit: () => {}, onInterrupt: () => () => {} },
+  });
+  await store.updateRun(RUN, { decision }, 2);
+  if (picked !== undefined)
+    await store.addPick(RUN, {
+      ...{ alias: picked, by: null, at: 3, key: 'page:1' },
+      shown: { aliases: ['A', 'B'], first: null, votes: {} },
+    });
+  const code = await type('resume', RUN);
+  expect(err()).toContain(`Run ${RUN}.`);
+  return code;
+}
+
+test('a run ends with 0 while a candidate stands, and with 3 if none does, whoever decided that', async () => {
+  expect(await ends(judged().decision as Decision, null)).toBe(0);
+  expect(await ends(TOSS_UP, null)).toBe(0);
+  expect(await ends(TOSS_UP, 'B')).toBe(0);
+  expect(await ends(TOSS_UP, 'none')).toBe(3);
+  expect(await ends(NONE, null)).toBe(3);
+  expect(await ends(NONE, null, 'A')).toBe(0);
+  expect(await ends(judged().decision as Decision, null, null)).toBe(3);
+});
+
+test.each([
+  ['show', 'nope'],
+  ['status', 'nope'],
+  ['explain', 'nope', 'A'],
+  ['pick', 'nope', 'A'],
+  ['resume', 'nope'],
+  ['cancel', 'nope'],
+  ['answer', 'nope', '1'],
+  ['show', RUN, 'Z'],
+  ['pick', RUN, 'Z'],
+])('a name that is not there gives exit code 2: runoff %s %s %s', async (...argv) => {
+  const engine = { launch: async () => {} };
+  const { type, err } = await shellWith({
+    world: { engine: engine as never },
+    shell: { exit: () => {}, onInterrupt: () => () => {} },
+  });
+  expect(await type(...argv.filter((word) => word !== undefined))).toBe(2);
+  expect(err()).toMatch(/no run nope|no candidate/);
 });
 
 test('without a letter and without a terminal, nothing is picked and the message says what to give', async () => {

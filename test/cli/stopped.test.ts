@@ -67,6 +67,6 @@ test('without any run, status and runs say how to start one', async () => {
     engine: { activeExecutors: async () => new Set() },
   });
   expect(await type('runs')).toBe(0);
-  expect(await type('status')).toBe(1);
+  expect(await type('status')).toBe(2);
   expect([out(), err()]).toEqual(Array(2).fill('No runs yet. Start one: runoff run "Fix the …"\n'));
 });

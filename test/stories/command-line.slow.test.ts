@@ -78,7 +78,7 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
     'the folder is no repository',
     ['run', 'x', '--repo', '/usr'],
     /\/usr.*→ Name the top-level folder of a git repository/s,
-    1,
+    2,
   ],
   [
     'the base does not exist',
@@ -99,7 +99,7 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
     1,
   ],
   ['the option does not exist', ['run', 'x', '--candidate', '3'], /unknown option.*--candidates/s, 2],
-  ['the run does not exist', ['show', 'r0000000000'], /r0000000000.*→ Run `runoff runs`/s, 1],
+  ['the run does not exist', ['show', 'r0000000000'], /r0000000000.*→ Run `runoff runs`/s, 2],
 ];
 
 test('bad input gives one clear message with the next step', () =>
