@@ -26,7 +26,7 @@ async function forget(shell: Shell, asked: string, dryRun: boolean): Promise<num
     if (others.length > 0)
       throw new Fault(
         'REPOSITORY_UNKNOWN',
-        `Nothing was deleted, because several repositories were called ${asked}, newest first: ${await namesOf(world, [key, ...others])}.`,
+        `Nothing was deleted, because several repositories were called ${asked}, newest first: ${await keysWithNames(world, [key, ...others])}.`,
       );
     const count = dryRun
       ? (await world.store.outcomes({ repositories: [key], runs: ALL_RUNS })).length
@@ -41,9 +41,9 @@ async function forget(shell: Shell, asked: string, dryRun: boolean): Promise<num
 }
 
 /** `github-43; github-42, last called acme/old`. */
-async function namesOf({ store }: Pick<World, 'store'>, keys: readonly string[]): Promise<string> {
+async function keysWithNames({ store }: Pick<World, 'store'>, keys: readonly string[]): Promise<string> {
   const known = await store.outcomeRepositories();
   return keys
-    .map((key) => `${key}, last called ${known.find((one) => one.key === key)?.name ?? key}`)
+    .map((key) => `${key}, last called ${known.find((one) => one.repository === key)?.repositoryName ?? key}`)
     .join('; ');
 }

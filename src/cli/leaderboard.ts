@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { leaderboardOf, WORK_KINDS, type WorkKind } from '../core/learning/index.ts';
 import { Fault } from '../core/model/index.ts';
-import type { OutcomeRepository } from '../ports/index.ts';
 import { keepDueOutcomes, type World } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { jsonOption } from './options.ts';
@@ -82,20 +81,21 @@ export async function repositoriesNamed(
   cwd: string,
 ): Promise<readonly [string, ...string[]]> {
   const known = await store.outcomeRepositories();
-  const keysOf = (isNamed: (one: OutcomeRepository) => boolean) => [
-    ...new Set(known.filter(isNamed).map(({ key }) => key)),
+  const keysOf = (isNamed: (one: (typeof known)[number]) => boolean) => [
+    ...new Set(known.filter(isNamed).map(({ repository }) => repository)),
   ];
   const [first, ...others] = keysOf(
-    ({ key, name }) => key === asked || name.toLowerCase() === asked.toLowerCase(),
+    ({ repository, repositoryName }) =>
+      repository === asked || repositoryName.toLowerCase() === asked.toLowerCase(),
   );
   if (first !== undefined) return [first, ...others];
   const top = await workspaces.describe(resolve(cwd, asked)).then(
     (found) => found.top,
     () => null,
   );
-  const [local] = keysOf(({ name }) => name === top);
+  const [local] = keysOf(({ repositoryName }) => repositoryName === top);
   if (local !== undefined) return [local];
-  const names = [...new Set(known.map(({ name }) => name))].toSorted();
+  const names = [...new Set(known.map(({ repositoryName }) => repositoryName))].toSorted();
   const which =
     names.length === 0
       ? 'there are none of any repository yet'

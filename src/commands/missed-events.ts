@@ -1,4 +1,4 @@
-import { asFault, hasLabel, isOver } from '../core/model/index.ts';
+import { ACTIVE_STATES, asFault, hasLabel } from '../core/model/index.ts';
 import type {
   GitHubReader,
   InstalledRepository,
@@ -49,8 +49,8 @@ export async function findMissedStops(
   world: Pick<World, 'announcer' | 'clock' | 'engine' | 'github' | 'log' | 'store'>,
 ): Promise<void> {
   if (!world.github) return;
-  for (const run of (await world.store.unfinished()).filter(isGitHubRun)) {
-    if (isOver(run.state) || !run.task) continue;
+  for (const run of (await world.store.runsIn(ACTIVE_STATES)).filter(isGitHubRun)) {
+    if (!run.task) continue;
     await tryRepository(world, handleOf(run.origin), () => checkRun(world, run));
   }
 }
@@ -58,8 +58,7 @@ export async function findMissedStops(
 /** The same for all runs that wait for a pick: one call for each. */
 export async function findMissedPickEnds(world: PublishPorts & Pick<World, 'announcer'>): Promise<void> {
   if (!world.github) return;
-  for (const run of (await world.store.unfinished()).filter(isGitHubRun)) {
-    if (run.state !== 'awaiting_pick') continue;
+  for (const run of (await world.store.runsIn(['awaiting_pick'])).filter(isGitHubRun)) {
     await tryRepository(world, handleOf(run.origin), () => checkWaitForPick(world, run));
   }
 }
@@ -252,7 +251,7 @@ interface AccessRemovedEvent {
 /** Ends every run that can no longer write to GitHub: active ones, and those that wait for a pick. */
 export async function stopRunsWithoutAccess(world: CancelPorts, event: AccessRemovedEvent): Promise<number> {
   let stopped = 0;
-  for (const run of await world.store.unfinished()) {
+  for (const run of await world.store.runsIn([...ACTIVE_STATES, 'awaiting_pick'])) {
     const { origin } = run;
     if (origin.kind !== 'github' || origin.installationId !== event.installationId) continue;
     if (event.repositoryIds && !event.repositoryIds.includes(origin.repositoryId)) continue;

@@ -5,7 +5,14 @@ import {
   findMissedPickEnds,
   findMissedStops,
 } from '../commands/index.ts';
-import { heldSince, type RunId, type RunState } from '../core/model/index.ts';
+import {
+  ACTIVE_STATES,
+  heldSince,
+  isFinal,
+  RUN_STATES,
+  type RunId,
+  type RunState,
+} from '../core/model/index.ts';
 import { LONG_UNUSED } from '../core/settings/index.ts';
 import type { Pruned, Toolchains } from '../ports/index.ts';
 import {
@@ -192,7 +199,7 @@ async function removeExpired(
 }
 
 export type Prunable = Pick<World, 'clock' | 'log'> & {
-  readonly store: Pick<World['store'], 'unfinished'>;
+  readonly store: Pick<World['store'], 'idsIn' | 'runsIn'>;
   readonly workspaces: Pick<World['workspaces'], 'prune'>;
   readonly toolchains?: Pick<Toolchains, 'prune'>;
 };
@@ -203,14 +210,15 @@ export type Prunable = Pick<World, 'clock' | 'log'> & {
  */
 const TOOLS_KEPT_MS = 24 * 60 * 60_000;
 
+const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
+
 /**
  * Removes what has not been used for `ms`. Trees of runs whose issue or pull request is still open are kept however old
  * they are, because people may come back to them.
  */
 export async function pruneUnused(world: Prunable, { ms, label } = LONG_UNUSED): Promise<PrunedFiles> {
-  const unfinished = await world.store.unfinished();
-  const open = unfinished.map((run) => `${run.id}-`);
-  const held = heldSince(unfinished);
+  const open = (await world.store.idsIn(UNFINISHED)).map((id) => `${id}-`);
+  const held = heldSince(await world.store.runsIn(ACTIVE_STATES));
   const ofRepositories = await world.workspaces.prune({
     before: Math.min(world.clock.now() - ms, held),
     keep: (area) => open.some((prefix) => area.startsWith(prefix)),
@@ -236,7 +244,7 @@ const withTools = (pruned: Pruned, { tools, bytes } = { tools: 0, bytes: 0 }): P
 const WORKER_CHECK_MS = 10_000;
 
 /** In the first state coders are active, in the second one checks. */
-const ACTIVE_STATES: readonly RunState[] = ['briefed', 'coded'];
+const WORKER_STATES: readonly RunState[] = ['briefed', 'coded'];
 
 /**
  * Keeps the status comments of runs up to date whose candidates are coded or examined by workers, which write nothing
@@ -252,7 +260,7 @@ export function watchWorkers(
   async function check(): Promise<void> {
     const others = (await world.store.executors()).filter(({ role }) => role === 'worker');
     if (others.length === 0) return;
-    const atWork = await world.store.idsIn(ACTIVE_STATES);
+    const atWork = await world.store.idsIn(WORKER_STATES);
     for (const id of atWork) {
       const candidates = await world.store.candidates(id);
       const now = JSON.stringify(

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { exitCode, follow, jsonText, printReport, runJson } from '../cli/index.ts';
-import { Fault, fullNameOf, type RunId, unlessAborted } from '../core/model/index.ts';
+import { ACTIVE_STATES, Fault, fullNameOf, type RunId, unlessAborted } from '../core/model/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import { LABEL } from '../runs/index.ts';
 import { type DemoOptions, EXIT, onPresses, type Screen, type Terminal } from '../shell.ts';
@@ -85,7 +85,7 @@ async function play(
 }
 
 async function stopRuns({ world }: DemoEnvironment): Promise<void> {
-  for (const run of await world.store.unfinished()) await world.engine.cancel(run.id);
+  for (const id of await world.store.idsIn(ACTIVE_STATES)) await world.engine.cancel(id);
 }
 
 const nextCommands = (command: DemoStart['command']) =>

@@ -254,12 +254,6 @@ export interface Recipes {
   keepRecipe(repository: string, key: string, recipe: Recipe, at: number): Promise<void>;
 }
 
-export interface OutcomeRepository {
-  readonly key: string;
-  readonly name: string;
-  readonly at: number;
-}
-
 /**
  * What became of candidates, for the comparison of contestants. Kept when runs are deleted, so it contains no code and
  * no text of issues. Each method is one transaction. Faults: DATABASE_UNAVAILABLE.
@@ -284,11 +278,8 @@ export interface Outcomes {
    * after a time (milliseconds since 1970 UTC).
    */
   mergesSince(at: number): Promise<readonly CandidateOutcome[]>;
-  /**
-   * The repositories of which outcomes are kept: key, a name that one had, and when its newest run under that name was
-   * created (milliseconds since 1970 UTC). Newest first.
-   */
-  outcomeRepositories(): Promise<readonly OutcomeRepository[]>;
+  /** Each repository of which outcomes are kept, with each name that it had and its newest run of then; newest first. */
+  outcomeRepositories(): Promise<readonly Pick<CandidateOutcome, 'repository' | 'repositoryName' | 'at'>[]>;
   /** Deletes the outcomes of a repository (its key), for good unless one of its runs changes. Returns their number. */
   deleteOutcomes(repository: string): Promise<number>;
   /** Ids of judged runs that are over and have changed, or have got a pick, since their outcomes were kept. */

@@ -194,8 +194,11 @@ export interface Store
    * fulfilled with `true`, oldest change first. Excludes runs that ended before anything was published about them.
    */
   endedWithout(key: string, since: number, limit: number): Promise<readonly RunRecord[]>;
-  /** All runs that are not in a final state. */
-  unfinished(): Promise<readonly RunRecord[]>;
+  /**
+   * Runs in one of these states, oldest first, with all that is stored of them: for states that few runs are in.
+   * Others accumulate, such as `published`, in which a local run stays.
+   */
+  runsIn(states: readonly RunState[]): Promise<readonly RunRecord[]>;
   /** Ids of the runs in one of these states, oldest first. Cheap enough for frequent polling. */
   idsIn(states: readonly RunState[]): Promise<readonly RunId[]>;
   /**

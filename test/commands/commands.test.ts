@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/core/commands/index.ts';
 import type { TestRun } from '../../src/core/evidence/index.ts';
+import { isFinal, RUN_STATES } from '../../src/core/model/index.ts';
 import type { BaseCheckout, Sandbox, SandboxProbe, Workspaces } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { checkBase } from '../../src/runs/recipe/index.ts';
@@ -23,8 +24,8 @@ test('each command has a reply where no run exists', async () => {
       if (example === COMMANDS.help.example) continue;
       const { outcome, reply } = await s.say(example, { on });
       said.push(`#${on} ${example.split(' ')[1]}: ${outcome}. ${reply ?? 'No word.'}`);
-      for (const living of await s.store.unfinished())
-        await s.store.transition(living.id, 'cancelled', 'test', 1);
+      for (const living of await s.store.idsIn(RUN_STATES.filter((state) => !isFinal(state))))
+        await s.store.transition(living, 'cancelled', 'test', 1);
     }
   }
   expect(said).toMatchInlineSnapshot(`

@@ -9,6 +9,7 @@ import {
   stopRunsWithoutAccess,
 } from '../../src/commands/index.ts';
 import type { LabelChange } from '../../src/ports/index.ts';
+import { reconcile } from '../../src/runs/index.ts';
 import { tried } from '../world/tried.ts';
 import { atWork, boxes, type CommandWorld, commandWorld, START, shown } from './command-world.ts';
 import { mona, RUN } from './dialogue-world.ts';
@@ -33,6 +34,33 @@ const webhook = (s: CommandWorld, updatedAt: number, deliveryId = 'late') =>
     issue: { number: 7, title: 'x', body: 'y', updatedAt },
     actor: mona,
   });
+
+test('regular looks read no run that has ended, of which there are ever more', async () => {
+  const s = commandWorld();
+  await atWork(s);
+  const active = await s.store.run(RUN);
+  const read: unknown[] = [];
+  const runsIn: typeof s.store.runsIn = async (states) => {
+    const found = await s.store.runsIn(states);
+    read.push(...found);
+    return found;
+  };
+  const engine = { ...s.world.engine, status: async () => ({ kind: 'running' }) as const };
+  const workspaces = { sweep: async () => [] } as never;
+  const world = { ...s.world, engine, workspaces, store: { ...s.store, runsIn } };
+  const look = async () => {
+    await reconcile(world);
+    await findMissedStops(world);
+    await findMissedPickEnds(world);
+    await stopRunsWithoutAccess(world, { installationId: 99, cause: 'test' });
+    return read.splice(0);
+  };
+  expect(await look()).toEqual([active, active, active]);
+  for (const state of ['coded', 'examined', 'judged', 'published'] as const)
+    await s.store.transition(RUN, state, 'test', s.now());
+  expect(await stateOf(s)).toBe('published');
+  expect(await look()).toEqual([]);
+});
 
 describe('a label without its webhook', () => {
   test('starts one run, however often Runoff looks and however late the webhook arrives', async () => {

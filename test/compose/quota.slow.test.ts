@@ -26,7 +26,7 @@ describe('a data folder with MAX_DISK', () => {
   const prunable = () => ({
     clock: { now: Date.now, elapsed: () => performance.now(), sleep: async () => {} },
     log: silent,
-    store: { unfinished: async () => runs as RunRecord[] },
+    store: { idsIn: async () => runs.map(({ id }) => id), runsIn: async () => runs as RunRecord[] },
     workspaces: git.workspaces,
   });
   const used = () => bytesOf(ownFolders(git.dataDir));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { pruneUnused, startUpkeep } from '../../src/compose/upkeep.ts';
 import { Fault } from '../../src/core/model/index.ts';
-import type { GitHubReader, Log, RepositoryHandle, RunRecord, Workspaces } from '../../src/ports/index.ts';
+import type { GitHubReader, Log, RepositoryHandle, Workspaces } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { memorySessions } from '../world/memory-lists.ts';
 import { partial } from '../world/partial.ts';
@@ -19,7 +19,7 @@ test('data that no run used for two weeks is removed, except that of active runs
   await pruneUnused({
     clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
     log,
-    store: { unfinished: async () => [{ id: 'ropen', state: 'published' } as RunRecord] },
+    store: { idsIn: async () => ['ropen'], runsIn: async () => [] },
     workspaces: {
       async prune(wish) {
         wishes.push(wish);
@@ -58,9 +58,10 @@ describe('the search for missed webhooks', () => {
       log: silent,
       store: {
         ...sessions,
-        unfinished: async () => [],
+        idsIn: async () => [],
+        runsIn: async () => [],
         endedWithout: async () => [],
-        outcomes: async () => [],
+        mergesSince: async () => [],
         outcomesDue: async () => [],
       },
       workspaces: {

@@ -81,9 +81,9 @@ export function outcomesContract(fresh: () => Promise<Store>): void {
       await keep('r3', 3, { repository: 'github-43' });
       await keep('r4', 4);
       expect(await store.outcomeRepositories()).toEqual([
-        { key: 'github-42', name: 'acme/shop', at: 4 },
-        { key: 'github-43', name: 'acme/shop', at: 3 },
-        { key: 'github-42', name: 'acme/store', at: 2 },
+        { repository: 'github-42', repositoryName: 'acme/shop', at: 4 },
+        { repository: 'github-43', repositoryName: 'acme/shop', at: 3 },
+        { repository: 'github-42', repositoryName: 'acme/store', at: 2 },
       ]);
     });
 

@@ -228,8 +228,7 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await create(store, 'local', 5);
         await store.transition('ended', 'cancelled', 'asked', 40);
         expect((await store.activeRuns(42, 7)).map((run) => run.id)).toEqual(['old', 'young']);
-        const unfinished = await store.unfinished();
-        expect(unfinished.map((run) => run.id)).toEqual([
+        expect((await store.runsIn(['queued'])).map((run) => run.id)).toEqual([
           'local',
           'old',
           'elsewhere',
@@ -241,6 +240,9 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect(await store.idsIn(['admitted', 'cancelled'])).toEqual(['old', 'ended']);
         expect(await store.idsIn(['coded'])).toEqual([]);
         expect(await store.idsIn([])).toEqual([]);
+        const found = await store.runsIn(['admitted', 'cancelled']);
+        expect(found).toEqual([await store.run('old'), await store.run('ended')]);
+        expect(await store.runsIn([])).toEqual([]);
       });
 
       test('unannounced ends of runs are found, oldest first, however many runs followed', async () => {

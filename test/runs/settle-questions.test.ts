@@ -214,8 +214,8 @@ describe('if the process ends during a wait', () => {
     await new Promise((settle) => setTimeout(settle, 50));
     expect(await scene.state()).toBe('awaiting_answer');
     const asGitHub = { ...world.store };
-    asGitHub.unfinished = async () =>
-      (await world.store.unfinished()).map((run) => ({ ...run, origin: { kind: 'github' } as never }));
+    asGitHub.runsIn = async (states) =>
+      (await world.store.runsIn(states)).map((run) => ({ ...run, origin: { kind: 'github' } as never }));
     await reconcile({ ...world, store: asGitHub });
     await reconcile({ ...world, store: asGitHub });
     expect(await world.engine.settled(RUN)).toEqual(done('agreed'));

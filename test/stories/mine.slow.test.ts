@@ -215,7 +215,7 @@ describe('runoff arena mine', () => {
     { words: ['x', '--since', 'yesterday'], status: 2, says: 'Give a time such as 90d, 8w, 12mo or 2y' },
     { words: ['x', '--since', '2999-01-01'], status: 2, says: 'a date of the past' },
     { words: [], status: 2, says: 'give the name of a contest or --out FILE' },
-    { words: ['x', '--repo', '/'], status: 1, says: 'is not inside a git working tree' },
+    { words: ['x', '--repo', '/'], status: 2, says: 'is not inside a git working tree' },
     { words: ['../x'], status: 2, says: 'is no name of a contest' },
   ])('refuses $words', ({ words, status, says }) => {
     const ended = mine(...words);

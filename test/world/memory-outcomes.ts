@@ -1,6 +1,6 @@
 import type { CandidateOutcome, MergeFacts } from '../../src/core/learning/index.ts';
 import { isOver, type RunId } from '../../src/core/model/index.ts';
-import type { OutcomeRepository, Outcomes, PickRecord, RunRecord } from '../../src/ports/index.ts';
+import type { Outcomes, PickRecord, RunRecord } from '../../src/ports/index.ts';
 import { kept } from './memory-commands.ts';
 
 interface KeptRun {
@@ -51,13 +51,13 @@ export function memoryOutcomes(
       return kept(found.filter(({ shown, pull }) => shown && pull?.state === 'merged').toSorted(order));
     },
     async outcomeRepositories() {
-      const found = new Map<string, OutcomeRepository>();
-      for (const { repository: key, repositoryName: name, at } of [...runs.values()]
+      const found = new Map<string, Pick<CandidateOutcome, 'repository' | 'repositoryName' | 'at'>>();
+      for (const { repository, repositoryName, at } of [...runs.values()]
         .flatMap(({ outcomes }) => outcomes)
         .toSorted(order))
-        found.set(JSON.stringify([key, name]), { key, name, at });
+        found.set(JSON.stringify([repository, repositoryName]), { repository, repositoryName, at });
       return [...found.values()].toSorted(
-        (one, other) => other.at - one.at || (one.key < other.key ? -1 : 1),
+        (one, other) => other.at - one.at || (one.repository < other.repository ? -1 : 1),
       );
     },
     async deleteOutcomes(repository) {

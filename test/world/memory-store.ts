@@ -11,6 +11,7 @@ import {
   NO_USAGE,
   type Origin,
   type RunId,
+  type RunState,
   STAGES,
   type Usage,
 } from '../../src/core/model/index.ts';
@@ -124,6 +125,10 @@ export function memoryStore(): Store {
     others: (id) => [[...(entries.get(id)?.replies.keys() ?? [])]],
   });
   const living = (): RunRecord[] => records().filter((run) => !isFinal(run.state));
+  const inStates = (states: readonly RunState[]): RunRecord[] =>
+    records()
+      .filter(({ state }) => states.includes(state))
+      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 
   return {
     async createRun(run) {
@@ -170,14 +175,11 @@ export function memoryStore(): Store {
         .toSorted((a, b) => a.updatedAt - b.updatedAt || (a.id < b.id ? -1 : 1))
         .slice(0, limit);
     },
-    async unfinished() {
-      return living();
+    async runsIn(states) {
+      return inStates(states);
     },
     async idsIn(states) {
-      return records()
-        .filter(({ state }) => states.includes(state))
-        .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
-        .map(({ id }) => id);
+      return inStates(states).map(({ id }) => id);
     },
     async updateRun(id, patch, at) {
       const found = entry(id);

@@ -92,7 +92,7 @@ export function outcomes(db: Db) {
       return inStatement(
         db
           .selectFrom('runoff.candidate_outcome')
-          .select(['repository as key', name.as('name'), newest.as('at')])
+          .select(['repository', name.as('repositoryName'), newest.as('at')])
           .groupBy(['repository', name])
           .orderBy(newest, 'desc')
           .orderBy('repository')

@@ -121,13 +121,11 @@ export function runs(db: Db) {
         return withStages(tx, await found.orderBy('updated_at').orderBy('id').limit(limit).execute());
       }),
 
-    unfinished: () =>
-      inTransaction(db, async (tx) =>
-        withStages(
-          tx,
-          await all(tx).where('state', 'in', UNFINISHED).orderBy('created_at').orderBy('id').execute(),
-        ),
-      ),
+    runsIn: (states) =>
+      inTransaction(db, async (tx) => {
+        const found = all(tx).where('state', '=', sql<string>`any(${states})`);
+        return withStages(tx, await found.orderBy('created_at').orderBy('id').execute());
+      }),
 
     idsIn: async (states) => {
       const found = db.selectFrom('runoff.run').select('id').where('state', '=', sql<string>`any(${states})`);

@@ -6,6 +6,7 @@ export * from './coder-step.ts';
 export * from './concurrency.ts';
 export * from './fault.ts';
 export * from './learned.ts';
+export * from './machine-fault.ts';
 export * from './overlaps.ts';
 export * from './queue.ts';
 export * from './run.ts';

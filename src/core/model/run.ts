@@ -214,6 +214,9 @@ export const isFinal = (state: RunState): boolean => NEXT[state].length === 0;
 export const isOver = (state: RunState): boolean =>
   isFinal(state) || state === 'published' || state === 'awaiting_pick';
 
+/** States in which a run still has work of its own, or waits for an answer that it needs for it. */
+export const ACTIVE_STATES: readonly RunState[] = RUN_STATES.filter((state) => !isOver(state));
+
 type Move =
   | { readonly kind: 'moved' }
   | { readonly kind: 'same' }

@@ -9,7 +9,7 @@ import {
 } from '../../core/learning/index.ts';
 import { asFault, OUTAGES, type RunId, type Sha } from '../../core/model/index.ts';
 import { type Patch, parsePatch } from '../../core/patches/index.ts';
-import type { PullDetails, RepositorySource, RunRecord } from '../../ports/index.ts';
+import type { PullDetails, RepositorySource } from '../../ports/index.ts';
 import {
   type GitHubRun,
   handleOf,
@@ -72,13 +72,13 @@ async function unlessFails(
 /** Runs whose pull request is open as far as is known, or was closed in the last 90 days and may be open again. */
 async function runsWithPulls({ clock, store }: SettlePorts): Promise<readonly GitHubRun[]> {
   const since = clock.now() - FOLLOWED_FOR_MS;
-  const closed: RunRecord[] = [];
-  for (const id of await store.idsIn(['closed'])) {
+  const found: GitHubRun[] = [];
+  for (const id of await store.idsIn(['published', 'closed'])) {
     const run = await store.run(id);
-    if (run && run.updatedAt >= since) closed.push(run);
+    if (!run || !isGitHubRun(run) || run.outcome?.kind !== 'pull') continue;
+    if (run.state === 'published' || run.updatedAt >= since) found.push(run);
   }
-  const open = (await store.unfinished()).filter(({ state }) => state === 'published');
-  return [...open, ...closed].filter(isGitHubRun).filter(({ outcome }) => outcome?.kind === 'pull');
+  return found;
 }
 
 async function findMissedEnd(world: SettlePorts, run: GitHubRun): Promise<void> {

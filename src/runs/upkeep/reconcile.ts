@@ -1,5 +1,5 @@
 import { matchReply, type NewReply, openInquiry } from '../../core/brief/index.ts';
-import { isOver, type LocalOrigin, type RunId } from '../../core/model/index.ts';
+import { ACTIVE_STATES, isOver, type LocalOrigin, type RunId } from '../../core/model/index.ts';
 import type { RunRecord } from '../../ports/index.ts';
 import type { RunRequest } from '../admit/index.ts';
 import { loadRun, type World } from '../context.ts';
@@ -25,8 +25,7 @@ const MAX_ANNOUNCEMENTS = 40;
  * runs are handled by their own process.
  */
 export async function reconcile(world: ReconcilePorts): Promise<void> {
-  const active = (await world.store.unfinished()).filter((run) => !isOver(run.state));
-  for (const run of active) {
+  for (const run of await world.store.runsIn(ACTIVE_STATES)) {
     if (run.origin.kind === 'github') await reconcileRun(world, run);
   }
   await sweepEnded(world);

@@ -54,7 +54,11 @@ async function visibleRepositories(
 ): Promise<{ readonly names: ReadonlyMap<string, string>; readonly complete: boolean }> {
   const oldestFirst = (await world.store.outcomeRepositories()).toReversed();
   const namesOf = (isVisible: (key: string) => boolean) =>
-    new Map(oldestFirst.filter(({ key }) => isVisible(key)).map(({ key, name }) => [key, name]));
+    new Map(
+      oldestFirst.flatMap(({ repository, repositoryName }) =>
+        isVisible(repository) ? [[repository, repositoryName] as const] : [],
+      ),
+    );
   if (viewer.kind === 'local') return { names: namesOf(isLocalKey), complete: true };
   const { repositories, complete } = await access.visibleRepositories(viewer);
   const visible = new Set(repositories.map((one) => repositoryKeyOf({ kind: 'github', ...one })));
