@@ -77,6 +77,12 @@ describe('tests of a base commit that all passed', () => {
     }
   });
 
+  test('are those of a run with another limit for its coders', async () => {
+    const world = openWorld();
+    await world.keep(PASSED);
+    expect(await world.kept({ ...USUAL, settings: { timeout: { candidate: '20m' } } })).toEqual(PASSED);
+  });
+
   test.each([
     ['another commit', { base: { ...BASE, sha: 'b'.repeat(40) } }],
     ['other packages', { base: { ...BASE, layers: ['/other'] } }],
@@ -97,6 +103,10 @@ test.each([
   ['another exit code', { ...PASSED, exitCode: 1 }],
   ['a limit that was exceeded', { ...PASSED, stopped: 'wall' }],
   ['a service that did not start', { ...PASSED, refusedServices: ['postgres'] }],
+  [
+    'a type check that was stopped',
+    { ...PASSED, types: [{ name: 'tsc', exitCode: null, stopped: 'wall', ms: 9, findings: [] }] },
+  ],
 ] satisfies [string, TestRun][])('a result with %s is not kept', async (_, run) => {
   const world = openWorld();
   await world.keep(run);

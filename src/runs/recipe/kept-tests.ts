@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { succeeded, type TestRun } from '../../core/evidence/index.ts';
+import { leftOutTypeCheck, succeeded, type TestRun } from '../../core/evidence/index.ts';
 import type { World } from '../context.ts';
 import type { CheckRunner } from '../examine/index.ts';
 import { unlessDamaged } from '../stage.ts';
 
 /**
- * Milliseconds for which passed tests of a base commit are not repeated. Our default: several issues of one commit, and
- * a run that is repeated, mostly come within an hour, in which a machine rarely changes.
+ * Milliseconds for which passed tests of a base commit are not repeated. Our default: a run that is repeated, or the next
+ * one on the same commit, mostly comes within an hour, in which a machine rarely changes.
  */
 const KEPT_MS = 3_600_000;
 
@@ -49,6 +49,7 @@ const isCertain = (run: TestRun): boolean =>
   succeeded(run) &&
   run.flaky === undefined &&
   run.refusedServices === undefined &&
+  (run.types ?? []).every((check) => leftOutTypeCheck(check) === null) &&
   Object.values(run.tests).every((outcome) => outcome !== 'failed');
 
 /** Everything that the result depends on besides the commit: sandbox, what is installed, commands and their limits. */
@@ -59,6 +60,7 @@ async function noteKeyOf(
   const { checks, network, timeout } = task.settings;
   const { home, layers, submodules, tools, toolVersions } = base;
   const installed = { home, layers, submodules, tools, toolVersions };
-  const commands = { checks, network, plan: plan.commands, services, timeout, types };
+  const { check, examine } = timeout;
+  const commands = { checks, network, plan: plan.commands, services, timeout: { check, examine }, types };
   return JSON.stringify(['tests', await sandbox.probe(), installed, commands]);
 }
