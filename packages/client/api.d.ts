@@ -273,7 +273,7 @@ export interface components {
                 ok?: boolean;
                 exitCode?: number;
             }[];
-            /** @description From the ledger. */
+            /** @description From the ledger, each when its cost is known: of calls in parallel, a later one may come first, and comes again after a new connection. */
             calls: {
                 number: number;
                 /** @description Milliseconds since 1970 UTC. */
@@ -285,7 +285,7 @@ export interface components {
                 usd: number | null;
                 /** @description False: `usd` is an upper limit. */
                 exact: boolean | null;
-                /** @description HTTP status of the provider; 0: not finished. */
+                /** @description HTTP status of the provider; 0: it was never finished. */
                 status: number;
                 ms: number;
             }[];

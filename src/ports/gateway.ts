@@ -5,6 +5,13 @@ import type { ModelProtocol } from '../core/settings/index.ts';
 /** The scope of a cap: the spender, the run, the repository per day, everything per day, or tokens without a price. */
 export type CapName = 'spender' | 'run' | 'repository-day' | 'day' | 'tokens';
 
+/**
+ * Milliseconds. `mostMs`: for one call from its first byte to its last, however slow it is; the longest answers of models
+ * take about ten minutes. `settlingMs`: for settling it after its end, and for the difference between the clocks of two
+ * machines. A call that is unsettled later was abandoned by its process. Our defaults.
+ */
+export const CALL_LIMITS = { mostMs: 20 * 60_000, settlingMs: 2 * 60_000 } as const;
+
 export interface Grant {
   readonly runId: RunId;
   /** Who is charged in the ledger: a candidate's alias, or a stage such as `brief`. */

@@ -61,6 +61,21 @@ function reader(response: Response) {
   };
 }
 
+/** US dollars of the calls in an event, which the calls of a story differ by. */
+const costsIn = ({ data }: SeenEvent): readonly number[] =>
+  [...(data.html ?? '').matchAll(/\$(\d+)\.00/g)].map(([, usd]) => Number(usd));
+
+/** Everything until a stream ends. */
+async function readAll({ next }: ReturnType<typeof reader>) {
+  const names: string[] = [];
+  const costs: number[] = [];
+  for (let event = await next(); event; event = await next()) {
+    names.push(event.name);
+    costs.push(...costsIn(event));
+  }
+  return { names, costs };
+}
+
 const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   runId: 'r111111111',
   alias: 'A',
@@ -192,6 +207,45 @@ describe('the stream of a run', () => {
     expect((await stream.until('steps')).data.numbers).toEqual([1]);
     await stream.until('end');
     expect(await stream.next()).toBeNull();
+  });
+
+  test('has all calls of a run that is over, however many they are, before it ends', async () => {
+    await world.store.appendSteps('r111111111', [step(1), step(2), step(3)]);
+    for (let at = 0; at < 450; at += 1) await bookRow(world.store, call(at + 1, at));
+    await world.store.transition('r111111111', 'cancelled', 'enough', 5);
+    const stream = await follow('/runs/r111111111/events?steps=A');
+    const { names, costs } = await readAll(stream);
+    expect(names).toEqual(['steps', 'steps', 'steps', 'run', 'end']);
+    expect(costs).toEqual(Array.from({ length: 450 }, (_, at) => at + 1));
+  });
+
+  test('has calls that were made in parallel once each, when their cost is known', async () => {
+    const stream = await follow('/runs/r111111111/events?steps=A');
+    await stream.until('run');
+    const now = systemClock.now();
+    const slow = await bookRow(world.store, { ...call(90, now), status: 0, exact: false });
+    await bookRow(world.store, call(1, now));
+    const first = await stream.until('steps');
+    expect(costsIn(first)).toEqual([1]);
+    // Whoever connects again from there gets the slow call, too.
+    expect(first.id).toMatch(/\.0\.0$/);
+    await bookRow(world.store, call(3, now));
+    expect(costsIn(await stream.until('steps'))).toEqual([3]);
+    await world.store.transition('r111111111', 'cancelled', 'enough', 5);
+    await stream.until('run');
+    await world.store.settleCall(slow, call(2, now));
+    const { names, costs } = await readAll(stream);
+    expect([names.at(-1), costs]).toEqual(['end', [2]]);
+  });
+
+  test('shows a call that its process abandoned as not finished, and ends', async () => {
+    await bookRow(world.store, { ...call(90, 1_000), status: 0, exact: false });
+    await bookRow(world.store, call(1, 2_000));
+    await world.store.transition('r111111111', 'cancelled', 'enough', 5);
+    const stream = await follow('/runs/r111111111/events?steps=A');
+    const { data } = await stream.until('steps');
+    expect(data.html).toMatch(/at most \$90\.00, not finished[\s\S]*\$1\.00/);
+    await stream.until('end');
   });
 
   test('ends when the server stops', async () => {
@@ -400,6 +454,30 @@ describe('the page of steps', () => {
     );
     expect(text).toContain('they prove nothing');
     expect(text).toContain('data-steps="/runs/r111111111/events?steps=A&amp;after=4&amp;call=');
+  });
+
+  test('leaves out a call whose cost is not known yet, and its stream begins before that', async () => {
+    const now = systemClock.now();
+    const slow = await bookRow(world.store, { ...call(90, now), status: 0, exact: false });
+    await bookRow(world.store, call(3, now));
+    const text = await page();
+    expect(text).toContain('$3.00');
+    expect(text).not.toContain('$90.00');
+    const address = /data-steps="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    await world.store.settleCall(slow, call(2, now));
+    expect(costsIn(await (await follow(address)).until('steps'))).toEqual([2, 3]);
+  });
+
+  test('is live, although a step was stored while it was made', async () => {
+    const { steps } = world.store;
+    Object.assign(world.store, {
+      async steps(...asked: Parameters<typeof steps>) {
+        const found = await steps(...asked);
+        await world.store.appendSteps('r111111111', [step(5)]);
+        return found;
+      },
+    });
+    expect(await page()).toContain('events?steps=A&amp;after=4&amp;');
   });
 
   test('names the state of the candidate as its run and the live updates do', async () => {

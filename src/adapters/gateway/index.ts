@@ -7,7 +7,15 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { asFault, Fault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
 import { secretsOf } from '../../core/secrets/index.ts';
-import type { CapName, Clock, Gateway, Grant, Lease, Log } from '../../ports/index.ts';
+import {
+  CALL_LIMITS,
+  type CapName,
+  type Clock,
+  type Gateway,
+  type Grant,
+  type Lease,
+  type Log,
+} from '../../ports/index.ts';
 import { openLeaseMemory, type RefusalKind, type SharedMemory, sha256Of } from './admission.ts';
 import { type Answers, openAnswerCache } from './answer-cache.ts';
 import { openAccounts } from './budgets.ts';
@@ -25,7 +33,7 @@ import {
   type TokenPrice,
 } from './providers.ts';
 import { openRefusalLog } from './refusal-log.ts';
-import { UPSTREAM_MOST_MS, UPSTREAM_SILENCE_MS } from './upstream.ts';
+import { UPSTREAM_SILENCE_MS } from './upstream.ts';
 
 export { memoryLedger } from './ledger.ts';
 export type { Providers } from './providers.ts';
@@ -59,8 +67,6 @@ export interface GatewayOptions {
 
 /** Shorter than the default silence after which a coder is stopped (five minutes). Our default. */
 const BUDGET_WAIT_MS = 4 * 60_000;
-/** Milliseconds for settling a call after its end, and for the difference between the clocks of two machines. */
-const SETTLING_MS = 2 * 60_000;
 
 /** Opens the gateway. Faults: ENVIRONMENT_INVALID if `dir` is too long for sockets. */
 export function openGateway(options: GatewayOptions): Gateway {
@@ -73,13 +79,13 @@ export function openGateway(options: GatewayOptions): Gateway {
   const book = priceBook(options.prices, Object.fromEntries(addresses));
   const secrets = secretsOf(Object.values(providers).map(({ key }) => key));
   const silenceMs = options.upstreamSilenceMs ?? UPSTREAM_SILENCE_MS;
-  const mostMs = options.upstreamMostMs ?? UPSTREAM_MOST_MS;
+  const mostMs = options.upstreamMostMs ?? CALL_LIMITS.mostMs;
   const sharedMemory: SharedMemory = { bytes: 0 };
   const counter = openCounter(clock);
   const { onRefusal } = options;
   const shared = { providers, book, counter, secrets, clock, log, silenceMs, mostMs, onRefusal };
   const waitMs = options.budgetWaitMs ?? BUDGET_WAIT_MS;
-  const accounts = openAccounts({ ...options, waitMs, underWayMs: mostMs + SETTLING_MS });
+  const accounts = openAccounts({ ...options, waitMs, underWayMs: mostMs + CALL_LIMITS.settlingMs });
   const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
   const runCaps = new Map<RunId, Usd>();
   const route: Gateway['route'] = (name, how) => routeTo(providers, book, clock.now(), name, how);

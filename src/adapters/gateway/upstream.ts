@@ -3,11 +3,6 @@ import https from 'node:https';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 
 /**
- * Milliseconds for one call from its first byte to its last, however slow it is: the longest answers of models take
- * about ten minutes. Our default.
- */
-export const UPSTREAM_MOST_MS = 20 * 60_000;
-/**
  * Milliseconds without a byte from the provider after which a call is given up. A reasoning model can be silent for
  * minutes.
  */

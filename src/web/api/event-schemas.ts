@@ -66,14 +66,17 @@ const modelCall = z.strictObject({
   tokensOut: z.number().nullable(),
   usd: z.number().nullable(),
   exact: z.boolean().nullable().openapi({ description: 'False: `usd` is an upper limit.' }),
-  status: z.number().openapi({ description: 'HTTP status of the provider; 0: not finished.' }),
+  status: z.number().openapi({ description: 'HTTP status of the provider; 0: it was never finished.' }),
   ms: z.number(),
 });
 export const StepsEvent = z
   .strictObject({
     candidate: z.string(),
     steps: z.array(step).openapi({ description: 'As the agent reports them: they prove nothing.' }),
-    calls: z.array(modelCall).openapi({ description: 'From the ledger.' }),
+    calls: z.array(modelCall).openapi({
+      description:
+        'From the ledger, each when its cost is known: of calls in parallel, a later one may come first, and comes again after a new connection.',
+    }),
   })
   .openapi('StepsEvent', { description: '`data` of the event `steps`: what the coder did next.' });
 export const EndEvent = z.strictObject({}).openapi('EndEvent', {

@@ -2,7 +2,7 @@ import { type Alias, type CoderStep, isFinal, type RunId, type Usage } from '../
 import type { CandidateView } from '../../core/reports/index.ts';
 import type { RunMark, RunRecord } from '../../ports/index.ts';
 import { type ShownCall, type ShownWork, shownWork, type World } from '../../runs/index.ts';
-import { markVersion, type Position, positionText } from './position.ts';
+import { callPosition, isUnderWay, markVersion, type Position, positionText } from './position.ts';
 import { type OpenStream, openReaders, RECHECK_MS, STREAM_SILENCE_MS, type StreamReaders } from './stream.ts';
 
 /** Milliseconds between two looks at the database, however many watch. Our default. */
@@ -43,6 +43,12 @@ export interface StreamForm {
 
 interface Following extends Reader {
   at: Position;
+  /** Numbers of later calls than that of the position that were sent, too. */
+  sentBeyond: ReadonlySet<number>;
+  /** There may be more steps or calls than the last look has read. */
+  hasMore: boolean;
+  /** A call that is under way. */
+  awaitsCall: boolean;
   sentAt: number;
   checkAt: number;
   checking: boolean;
@@ -97,7 +103,12 @@ export function openLiveReaders({
     const changed = own.filter(({ at }) => at.version !== now.version);
     // Calls are booked and settled in the ledger: those of one candidate change the mark of its run.
     const reading = own.filter(
-      ({ alias, at }) => alias !== null && ((mark.steps[alias] ?? 0) > at.step || at.version !== now.version),
+      ({ alias, at, hasMore, awaitsCall }) =>
+        alias !== null &&
+        (hasMore ||
+          (mark.steps[alias] ?? 0) > at.step ||
+          at.version !== now.version ||
+          (awaitsCall && now.isOver)),
     );
     await sendSteps(reading, now.work);
     const spread = Math.min(MAX_SPREAD_MS, own.length * SPREAD_MS);
@@ -111,13 +122,13 @@ export function openLiveReaders({
     }
     if (!now.isOver) return;
     for (const reader of own) {
-      if (!isCaughtUp(reader, mark)) continue;
+      if (!isCaughtUp(reader, mark) || reader.awaitsCall) continue;
       send(reader, 'end', {});
       readers.drop(reader.stream);
     }
   };
-  const isCaughtUp = ({ alias, at }: Following, mark: RunMark): boolean =>
-    alias === null || (mark.steps[alias] ?? 0) <= at.step;
+  const isCaughtUp = ({ alias, at, hasMore }: Following, mark: RunMark): boolean =>
+    alias === null || (!hasMore && (mark.steps[alias] ?? 0) <= at.step);
 
   const seenNow = async (mark: RunMark, forms: ReadonlySet<StreamForm>): Promise<Seen | null> => {
     const version = markVersion(mark);
@@ -136,22 +147,32 @@ export function openLiveReaders({
   const sendSteps = async (reading: readonly Following[], work: ShownWork): Promise<void> => {
     const together = Map.groupBy(
       reading,
-      ({ form, alias, at }) => `${form.name} ${alias} ${at.step} ${at.call}`,
+      ({ form, alias, at, sentBeyond }) =>
+        `${form.name} ${alias} ${at.step} ${at.call} ${[...sentBeyond].join()}`,
     );
     for (const group of together.values()) await unlessItFails(group, sendStepsTo(group, work));
   };
   const sendStepsTo = async (group: readonly Following[], work: ShownWork): Promise<void> => {
     const [first] = group;
     if (!first || first.alias === null) return;
-    const { form, alias, at } = first;
+    const { form, alias, at, sentBeyond } = first;
     const steps = await work.steps({ alias, after: at.step, limit: READ_AT_ONCE });
-    const calls = settledBefore(await work.calls(alias, { after: at.call, limit: READ_AT_ONCE }));
-    if (steps.length + calls.length === 0) return;
-    const next = { step: steps.at(-1)?.number ?? at.step, call: calls.at(-1)?.number ?? at.call };
+    const limit = READ_AT_ONCE + sentBeyond.size;
+    const found = await work.calls(alias, { after: at.call, limit });
+    const now = clock.now();
+    const settled = found.filter((one) => !isUnderWay(one, now));
+    const calls = settled.filter(({ number }) => !sentBeyond.has(number));
+    const call = callPosition(found, at.call, now);
+    const next = {
+      sentBeyond: new Set(settled.map(({ number }) => number).filter((number) => number > call)),
+      hasMore: steps.length === READ_AT_ONCE || found.length === limit,
+      awaitsCall: settled.length < found.length,
+    };
+    const step = steps.at(-1)?.number ?? at.step;
     const data = JSON.stringify(await form.steps(alias, steps, calls));
     for (const reader of group) {
-      reader.at = { ...reader.at, ...next };
-      send(reader, 'steps', data);
+      Object.assign(reader, next, { at: { ...reader.at, step, call } });
+      if (steps.length + calls.length > 0) send(reader, 'steps', data);
     }
   };
   const checkReader = (reader: Following): void => {
@@ -179,8 +200,16 @@ export function openLiveReaders({
     close: readers.close,
     add(reader) {
       const now = clock.elapsed();
-      const state = { at: reader.from, sentAt: now, checkAt: now + RECHECK_MS, checking: false };
-      readers.add({ ...reader, ...state });
+      readers.add({
+        ...reader,
+        at: reader.from,
+        sentBeyond: new Set(),
+        hasMore: true,
+        awaitsCall: false,
+        sentAt: now,
+        checkAt: now + RECHECK_MS,
+        checking: false,
+      });
     },
   };
 }
@@ -188,9 +217,3 @@ export function openLiveReaders({
 /** A run that nothing will happen to any more; a published one may still be merged. */
 const hasEnded = ({ state, outcome }: RunRecord): boolean =>
   isFinal(state) || (state === 'published' && outcome?.kind !== 'pull');
-
-/** Without calls that are under way: those that no later call was settled after. */
-function settledBefore(calls: readonly ShownCall[]): readonly ShownCall[] {
-  const last = calls.findLastIndex(({ status }) => status !== 0);
-  return calls.slice(0, last + 1);
-}

@@ -3,11 +3,11 @@ import { html } from 'hono/html';
 import { aliasOf } from '../../core/commands/index.ts';
 import type { CoderStep, CoderStepKind, RunId } from '../../core/model/index.ts';
 import { blindNote, CANDIDATE_STATE_LABELS, type CandidateView } from '../../core/reports/index.ts';
-import type { RunRecord, StepTotals, Store } from '../../ports/index.ts';
-import { type ShownCall, type ShownWork, shownWork } from '../../runs/index.ts';
+import type { RunRecord, StepTotals } from '../../ports/index.ts';
+import { type ShownCall, type ShownWork, shownWork, type World } from '../../runs/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../context.ts';
 import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layout.ts';
-import { MAX_NUMBER } from './position.ts';
+import { callPosition, isUnderWay, MAX_NUMBER } from './position.ts';
 import { stepsWithCalls } from './step-list.ts';
 
 /** Steps on a page. Our default: some screens full. */
@@ -44,8 +44,8 @@ interface StepPage {
   readonly steps: readonly CoderStep[];
   readonly calls: readonly ShownCall[];
   readonly totals: StepTotals | null;
-  /** Number of the last call that was read, shown or not. */
-  readonly lastCall: number;
+  /** Where the stream of calls begins; some of those after it may be shown already. */
+  readonly callPosition: number;
   readonly isLive: boolean;
 }
 
@@ -58,7 +58,7 @@ export function stepPages({ world }: WebParts): Hono<WebEnv> {
     const work = await shownWork(world.store, run);
     const candidate = work.candidates.find((one) => one.alias === alias);
     if (!candidate) return sendNotFound(c);
-    const page = await loadPage(world.store, { run, work, candidate }, queryOf(c));
+    const page = await loadPage(world, { run, work, candidate }, queryOf(c));
     return sendPage(c, {
       title: `What candidate ${candidate.alias} did: ${shownLine(run.title)}`,
       body: stepPageBody(page),
@@ -83,7 +83,7 @@ function queryOf(c: WebContext): StepPageQuery {
 }
 
 async function loadPage(
-  store: Pick<Store, 'stepTotals'>,
+  { clock, store }: Pick<World, 'clock' | 'store'>,
   of: { readonly run: RunRecord; readonly work: ShownWork; readonly candidate: CandidateView },
   query: StepPageQuery,
 ): Promise<StepPage> {
@@ -91,6 +91,8 @@ async function loadPage(
   const { alias } = candidate;
   const { kinds } = STEP_FILTERS[query.filter];
   const which = query.after === null ? { before: query.before ?? MAX_NUMBER } : { after: query.after };
+  // First: a step that is stored meanwhile must not look like one that the page leaves out.
+  const totals = (await store.stepTotals(run.id)).find((one) => one.alias === alias) ?? null;
   const steps = await work.steps({
     alias,
     ...which,
@@ -99,15 +101,24 @@ async function loadPage(
     limit: STEPS_ON_A_PAGE,
   });
   const all = await work.calls(alias, { after: 0, limit: MAX_CALLS });
-  const totals = (await store.stepTotals(run.id)).find((one) => one.alias === alias) ?? null;
-  const lastCall = all.findLast(({ status }) => status !== 0)?.number ?? 0;
+  const now = clock.now();
   const calls = shownCalls(
-    all.filter(({ number }) => number <= lastCall),
+    all.filter((one) => !isUnderWay(one, now)),
     { query, steps, totals },
   );
   const isLive = query.filter === 'all' && query.text === '' && isNewest(steps, totals);
   const note = blindNote({ state: run.state, ...(work.namesHidden ? { namesHidden: true } : {}) });
-  return { runId: run.id, candidate, note, query, steps, calls, totals, lastCall, isLive };
+  return {
+    runId: run.id,
+    candidate,
+    note,
+    query,
+    steps,
+    calls,
+    totals,
+    callPosition: callPosition(all, 0, now),
+    isLive,
+  };
 }
 
 const isNewest = (steps: readonly CoderStep[], totals: StepTotals | null): boolean =>
@@ -129,7 +140,7 @@ function shownCalls(
 }
 
 function stepPageBody(page: StepPage): Html {
-  const { runId, candidate, query, steps, calls, totals, lastCall, isLive } = page;
+  const { runId, candidate, query, steps, calls, totals, isLive } = page;
   const { alias, note, patch } = candidate;
   const items = stepsWithCalls(steps, calls);
   return html`<p><a href="/runs/${runId}">Overview of the run</a>${patch ? html` · <a href="/runs/${runId}/candidates/${alias}">Diff of ${alias}</a>` : ''}</p>
@@ -138,7 +149,7 @@ function stepPageBody(page: StepPage): Html {
 ${stepForm(query)}
 ${firstNote(totals)}
 ${earlierLink(page)}
-<ol class="steps" id="steps"${isLive ? html` data-steps="/runs/${runId}/events?steps=${alias}&amp;after=${totals?.last ?? 0}&amp;call=${lastCall}"` : ''}>${items}</ol>
+<ol class="steps" id="steps"${isLive ? html` data-steps="/runs/${runId}/events?steps=${alias}&amp;after=${steps.at(-1)?.number ?? 0}&amp;call=${page.callPosition}"` : ''}>${items}</ol>
 ${items.length === 0 ? html`<p id="no-steps">${noSteps(page)}</p>` : ''}
 ${laterLink(page)}
 <p role="status" class="note" data-live-status></p>`;
