@@ -187,7 +187,9 @@ function baseClause({ baseTests }: Evidence): string {
       : 'passed every gate, though the tests say nothing';
   }
   if (baseTests.source === 'exit-code') return 'breaks no existing test as far as the exit code tells';
-  return `breaks no existing test (${baseTests.passed} of ${baseTests.total} pass)`;
+  const asked = (baseTests.contested ?? []).length + (baseTests.superseded ?? []).length;
+  const except = asked > 0 ? ` except ${asked} that a person is asked about` : '';
+  return `breaks no existing test${except} (${baseTests.passed} of ${baseTests.total} pass)`;
 }
 
 /** Names the gate that rejected most candidates; among equals, the earliest. */

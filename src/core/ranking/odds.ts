@@ -258,7 +258,10 @@ export function metricsOf(
   return { tests, simplicity, speed, total: Math.min(100, rounded(total)) };
 }
 
-/** Share of all executed tests that count for every survivor, whoever wrote them; the type check is one of them. */
+/**
+ * Share of all executed tests that count for every survivor; the type check is one of them. Tests that only their author's
+ * family confirms do not count: any number of them can be written.
+ */
 function shareOfAllTests(
   { baseTests, independentTests, types }: Evidence,
   same: SameSetTests,
@@ -268,7 +271,6 @@ function shareOfAllTests(
     ...(baseTests ? [baseTests] : []),
     ...(independentTests ? [independentTests] : []),
     same.confirmed,
-    same.unconfirmed,
   ];
   const total = sortedSum(all.map((one) => one.total));
   return total === 0 ? null : rounded(sortedSum(all.map((one) => one.passed)) / total);

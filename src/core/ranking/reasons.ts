@@ -5,7 +5,9 @@ import {
   type GateReport,
   NO_INDEPENDENT_TESTS,
 } from '../evidence/index.ts';
+import { uniqueSorted } from '../model/index.ts';
 import type { RankedEvidence, Separator } from './odds.ts';
+import { isOverruledBy, isSurpassedBy } from './strategies.ts';
 
 interface Neighbour {
   readonly standing: RankedEvidence;
@@ -63,7 +65,8 @@ function behindReason(own: RankedEvidence, { standing: other, by }: Neighbour): 
 export type Compared = Pick<
   RankedEvidence,
   'evidence' | 'fixed' | 'regressions' | 'sameSet' | 'signals' | 'metrics' | 'votes' | 'weighted'
->;
+> &
+  Partial<Pick<RankedEvidence, 'judgeStrength'>>;
 
 /** What `ahead` has that `behind` lacks, as a clause with the subject `ahead`; `name` is the name of the other. */
 export function comparisonClause(
@@ -78,10 +81,14 @@ export function comparisonClause(
     case 'regressions':
       return `breaks ${regressionsText(ahead)}; ${name} breaks ${regressionsText(behind)}`;
     case 'objections':
+      if (!isOverruledBy(behind.evidence, ahead.evidence))
+        return `ranks above ${name}, which fails a critic's test that another candidate passes`;
       return `passes a critic's test that ${name} fails, and every independent test that ${name} passes`;
     case 'fixed':
       return `makes ${ahead.fixed} of the existing tests pass that fail on the base commit, ${name} ${behind.fixed}`;
     case 'independent':
+      if (!isSurpassedBy(behind.evidence, ahead.evidence))
+        return `ranks above ${name}, which fails an independent test that another candidate passes`;
       return `passes every independent test that ${name} passes, and more: ${testsText(ahead, behind, name)}`;
     case 'tests':
       if (ahead.evidence.mutants)
@@ -112,7 +119,9 @@ function preferenceClause(by: Preference, ahead: Compared, behind: Compared, nam
         : `is more similar to what the others wrote than ${name} (${own} against ${other})`;
     }
     case 'judges':
-      return `was preferred to ${name} by blind judges`;
+      return behind.judgeStrength === null
+        ? `was compared by blind judges, and ${name} was not`
+        : `was preferred to ${name} by blind judges`;
     case 'vote':
       return `was written by ${familiesText(ahead)}, ${name} by ${familiesText(behind)}`;
     case 'score':
@@ -131,10 +140,15 @@ function executedClause(own: Compared, other: Compared, name: string): string {
     fact === theirs[at] ? [] : [`${fact}, ${name} ${theirs[at]}`],
   );
   if (differing.length > 0) return `executed: ${differing.join('; ')}`;
+  if (failingIds(own) !== failingIds(other))
+    return 'executed: they pass equally many independent tests, but not the same ones';
   return own.signals.behaviour !== other.signals.behaviour
     ? 'all executed tests have equal results, and the behaviour on derived inputs decides little'
     : 'all executed measurements are equal';
 }
+
+const failingIds = ({ evidence }: Compared): string =>
+  uniqueSorted((evidence.independentTests?.failing ?? []).map(({ id }) => id)).join('\0');
 
 const executedFacts = (one: Compared): readonly string[] => [
   `${one.fixed} existing tests fixed`,

@@ -1,4 +1,4 @@
-import type { BaseFacts, Evidence } from '../evidence/index.ts';
+import { type BaseFacts, changeClasses, type Evidence } from '../evidence/index.ts';
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import type { Expectation, Usd } from '../model/index.ts';
 import type { Settings } from '../settings/index.ts';
@@ -72,7 +72,9 @@ export function nextInSequence<Pending extends Expectation>(
   if (decision.kind === 'toss-up') return go('The evidence does not decide so far.');
   const { alias, chance, confidence } = decision;
   const sound = evidence.filter(breaksNothing);
-  const lone = sound.length === 1 ? loneDoubt(facts, sound[0] as Evidence) : null;
+  const [only, ...others] = changeClasses(sound);
+  const picked = only?.find((one) => one.alias === alias);
+  const lone = picked && others.length === 0 ? loneDoubt(facts, picked) : null;
   if (lone !== null) return go(lone);
   if (confidence === 'clear') return stop(clearReason(alias, sound));
   if (cost === null) return go(`${alias} is likely right, and the cost of another one is unknown.`);

@@ -191,7 +191,7 @@ function separatorOf(
  * Then no independent evidence favours it. Compares the sets of failed tests, not their number: several tests may
  * detect the same defect, and a defect of the other candidate counts, too.
  */
-const isSurpassedBy = (
+export const isSurpassedBy = (
   { independentTests: own }: Evidence,
   { independentTests: theirs }: Evidence,
   counts?: Parameters<typeof failsAgainst>[2],

@@ -74,7 +74,8 @@ const allNew = (count: number): string =>
 
 function existingClause({ baseTests }: Evidence): string {
   if (!baseTests) return 'passed every gate';
-  const { source, passed, total, regressions, fixed, silent } = baseTests;
+  const { source, passed, total, regressions, fixed, silent, contested = [], superseded = [] } = baseTests;
+  const asked = contested.length + superseded.length;
   const fixes = fixed.length > 0 ? `makes ${counted(fixed.length, 'failing existing test')} pass` : '';
   if (silent) return fixes || 'passed every gate, though the existing tests say nothing';
   if (regressions.length > 0) return `breaks ${counted(regressions.length, 'existing test')}`;
@@ -82,7 +83,7 @@ function existingClause({ baseTests }: Evidence): string {
   const all =
     passed === total
       ? `passes ${total === 1 ? 'the existing test' : `all ${total} existing tests`}`
-      : `breaks none of the ${total} existing tests`;
+      : `breaks none of the ${total} existing tests${asked > 0 ? ` except ${asked} that you are asked about` : ''}`;
   return fixes === '' ? all : `${all}, ${fixes}`;
 }
 

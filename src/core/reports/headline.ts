@@ -130,7 +130,8 @@ export function choiceText(
   if (distinguishing) return differenceText(distinguishing, view, decision, to);
   const [first = ''] = names;
   const faults = faultsOfOthers(view, decision.alias, to);
-  const isEqual = decision.among.every((alias) => testFaultOf(view, alias) === null);
+  const isFaultless = decision.among.every((alias) => testFaultOf(view, alias) === null);
+  const isEqual = isFaultless && new Set(decision.among.map((alias) => strengthOf(view, alias))).size === 1;
   return {
     title: to.own(`Which do you want: ${names.join(' or ')}?`),
     blocks: [

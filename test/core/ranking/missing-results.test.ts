@@ -176,3 +176,64 @@ describe('tests of other candidates', () => {
     expect(JSON.stringify(decided(...without))).toContain('somebody else wrote or confirms');
   });
 });
+
+describe('what is said of a place', () => {
+  const becauseOf = (evidence: readonly Evidence[], alias: string) =>
+    rank(evidence, BY_EVIDENCE).find((one) => one.alias === alias)?.because;
+
+  test('names no test as passed by a candidate that fails it, too', () => {
+    const pool = [
+      candidate('A', { independentTests: results(['a'], ['r', 't']), agreement: 1 }),
+      candidate('X', { independentTests: results(['a', 'r', 't'], []), agreement: 0 }),
+      candidate('C', { independentTests: results(['a'], ['r', 't']), agreement: 0.1 }),
+    ];
+    expect(rank(pool, BY_EVIDENCE).map(({ alias }) => alias)[0]).toBe('X');
+    expect(becauseOf(pool, 'C')).not.toMatch(/A passes every independent test/);
+  });
+
+  test('says that equally many tests pass where they are not the same ones', () => {
+    const pool = [
+      candidate('A', { independentTests: results(['t1'], ['t2']), agreement: 1 }),
+      candidate('B', { independentTests: results(['t2'], ['t1']), agreement: 0.1 }),
+    ];
+    expect(becauseOf(pool, 'B')).toContain('equally many independent tests, but not the same ones');
+  });
+
+  test('claims no preference of judges over a candidate that they did not see', () => {
+    const pool = ['A', 'B', 'C'].map((alias) => candidate(alias));
+    const order = rank(pool, {
+      ...BY_EVIDENCE,
+      strategies: ['judges'],
+      strengths: new Map([
+        ['A', 2],
+        ['B', 1],
+      ]),
+    });
+    expect(order.map(({ because }) => because)).toEqual([
+      expect.stringContaining('was preferred to B by blind judges'),
+      expect.stringContaining('was preferred to this one by blind judges'),
+      expect.stringContaining('was compared by blind judges, and this one was not'),
+    ]);
+  });
+
+  test('does not say that nothing is broken without the tests that a person is asked about', () => {
+    const one = candidate('A');
+    const baseTests = { ...(one.baseTests ?? raise()), passed: 10, failed: 2, contested: ['t1', 't2'] };
+    const pool = [{ ...one, baseTests }, candidate('B', { breaks: ['x'] })];
+    expect(JSON.stringify(decided(...pool))).toContain(
+      'breaks no existing test except 2 that a person is asked about',
+    );
+  });
+});
+
+test('tests that only their own family confirms count in no metric', () => {
+  const metricsOf = (marks: string) =>
+    rank(
+      [
+        candidate('A', { family: 'claude', addedTests: 50, provenTests: 50 }),
+        candidate('B', { family: 'gpt', peerTests: [peerTestsOf('A', marks)] }),
+      ],
+      BY_EVIDENCE,
+    ).map(({ alias, metrics }) => `${alias} ${metrics.tests}`);
+  expect(metricsOf('f'.repeat(50))).toEqual(metricsOf(''));
+});

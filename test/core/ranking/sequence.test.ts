@@ -87,6 +87,15 @@ describe('one sound candidate is enough', () => {
     });
   });
 
+  test('nor if its family made the same change twice', () => {
+    const suspect = wrote([{ status: 'suspect', failedBy: ['A', 'B'] }]);
+    const twice = ['A', 'B'].map((alias) => ({ ...red, alias, alike: ['A', 'B'] }));
+    expect(step(twice, { written: suspect })).toMatchObject({
+      kind: 'next',
+      because: 'A is the only sound candidate, and fails a written test that another one may pass.',
+    });
+  });
+
   test('but not by its own tests, by agreement, or by breaking nothing, whatever one more costs', () => {
     const own = candidate('A', { addedTests: 3, provenTests: 3 });
     for (const one of [own, candidate('A'), candidate('A', { agreement: 1 })]) {
