@@ -258,10 +258,7 @@ export function metricsOf(
   return { tests, simplicity, speed, total: Math.min(100, rounded(total)) };
 }
 
-/**
- * Share of all executed tests that count for every survivor; the type check is one of them. Tests that only their author's
- * family confirms do not count: any number of them can be written.
- */
+/** Share of all executed tests that count for every survivor, the type check, and no unconfirmed ones of candidates. */
 function shareOfAllTests(
   { baseTests, independentTests, types }: Evidence,
   same: SameSetTests,
