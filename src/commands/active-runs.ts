@@ -1,5 +1,5 @@
 import { type Command, parseCommand, replyOf, unrecognizedCommand } from '../core/commands/index.ts';
-import { isOver, type Task, type Usd } from '../core/model/index.ts';
+import { isOver, type RunId, type Task, type Usd } from '../core/model/index.ts';
 import { money, statusReply } from '../core/reports/index.ts';
 import type { CommandRecord } from '../ports/index.ts';
 import {
@@ -8,6 +8,7 @@ import {
   findComment,
   type GitHubRun,
   handleOf,
+  loadRun,
   questionCommentOf,
   reply,
   reportUnrecognized,
@@ -94,8 +95,9 @@ export async function cancel(
   const cause = `${command.by.login} cancelled it`;
   const active = newest(runs.filter(({ state }) => !isOver(state)));
   if (active) {
-    await cancelRun(world, active.id, cause);
-    return done('the run is cancelled', { runId: active.id });
+    return (await cancelRun(world, active.id, cause))
+      ? done('the run is cancelled', { runId: active.id })
+      : cancelledTooLate(world, command, active.id, cause);
   }
   const last = newest(runs);
   // Cancelled before a crash: the reply is the same.
@@ -106,6 +108,24 @@ export async function cancel(
   if (last?.state !== 'awaiting_pick') return refuse(command, 'There is no active run here.');
   await endWaitForPick(world, last.id, cause);
   return done('the run no longer waits for a choice', { runId: last.id });
+}
+
+/** The run ended, or its result appeared, between the look at it and the cancel. */
+async function cancelledTooLate(
+  world: CancelPorts,
+  command: CommandRecord,
+  runId: RunId,
+  cause: string,
+): Promise<CommandResult> {
+  if (await endWaitForPick(world, runId, cause))
+    return done('the run no longer waits for a choice', { runId });
+  const { state, outcome } = await loadRun(world, runId);
+  if (state === 'cancelled') return done('the run is cancelled', { runId });
+  const why =
+    outcome?.kind === 'pull'
+      ? `Its draft pull request #${outcome.number} is open. If you do not want it, close it.`
+      : 'It had just ended. For its result, comment `/auto-dev status`.';
+  return refuse(command, `Run \`${runId}\` could not be cancelled. ${why}`, runId);
 }
 
 /** The newest admitted run: a refused or queued run does not replace earlier ones. */

@@ -179,7 +179,18 @@ export async function atWork({ store, repository, now }: CommandWorld, stored: S
  * evidence does not decide, and a person must pick.
  */
 export async function shown(s: CommandWorld, how: 'pull' | 'choice', stored: Stored = {}): Promise<RunId> {
-  const { store, artifacts, world, now } = s;
+  const id = await judgedRun(s, how, stored);
+  await publish(s.world, await contextOf(s.world, id));
+  return id;
+}
+
+/** The same run before it is shown. */
+export async function judgedRun(
+  s: CommandWorld,
+  how: 'pull' | 'choice',
+  stored: Stored = {},
+): Promise<RunId> {
+  const { store, artifacts, now } = s;
   const id = await atWork(s, stored);
   const view = judged();
   const patch = { text: await artifacts.put(TEXT), raw: await artifacts.put(RAW) };
@@ -194,7 +205,6 @@ export async function shown(s: CommandWorld, how: 'pull' | 'choice', stored: Sto
   await store.updateRun(id, { evidence: view.evidence, ranking: view.ranking, decision }, now());
   for (const to of ['coded', 'examined', 'judged'] satisfies RunState[])
     await store.transition(id, to, 'test', now());
-  await publish(world, await contextOf(world, id));
   return id;
 }
 

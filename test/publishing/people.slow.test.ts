@@ -221,3 +221,24 @@ describe('a further run of an issue', () => {
     expect(await labelsOf(newer)).toEqual(['auto-dev:done']);
   });
 });
+
+describe('a cancel while a pull request is being published', () => {
+  test.each([
+    ['after it is opened', /\/issues\/\d+\/comments$/, 'refused: ', 'published'],
+    ['as it is opened', /\/pulls$/, 'the run is cancelled', 'cancelled'],
+  ] as const)('%s leaves no pull request that nothing knows of', async (_what, when, note, state) => {
+    const fixture = await openFixture(shared(), { pushes: 'rest' });
+    let said: Promise<string> | undefined;
+    fixture.line.before(async ({ method, path }) => {
+      if (method !== 'POST' || !when.test(path) || said) return;
+      said = fixture.says('/auto-dev cancel');
+      await said;
+    });
+    expect(await fixture.publishes()).toBe('published');
+    expect(await said).toContain(note);
+    const [pull, ...others] = await pullsOf(fixture);
+    const stored = await fixture.store.run(fixture.runId);
+    expect([stored?.state, stored?.outcome, others]).toMatchObject([state, { number: pull?.number }, []]);
+    expect(await kindsOf(fixture, pull?.number ?? 0)).toEqual(['comparison']);
+  });
+});

@@ -145,9 +145,10 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
       options.onSleep?.();
     },
   };
+  const cancelled = new AbortController();
   const engine = {
     status: async () => ({ kind: 'running' }) as const,
-    cancel: async () => {},
+    cancel: async () => cancelled.abort(),
     start: async () => {},
   };
   const eyes = { store, log };
@@ -170,7 +171,7 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
   };
   return {
     ...fixture,
-    publishes: () => publishes(world, runId, mended),
+    publishes: () => publishes(world, runId, mended, cancelled.signal),
     ...speaking({ ...fixture, world, intake }, mended),
   };
 }
@@ -230,8 +231,12 @@ async function judge(
   }
 }
 
-async function publishes(world: World, runId: RunId, mended: () => void): Promise<string> {
-  const { signal } = new AbortController();
+async function publishes(
+  world: World,
+  runId: RunId,
+  mended: () => void,
+  signal: AbortSignal,
+): Promise<string> {
   const end = await executeStage(world, 'publish', { signal }, async (within) =>
     publish(world, await contextOf(world, runId, within)),
   );

@@ -86,13 +86,17 @@ const nextSentence = (text: string, to: Markup): string => `${to.own('**Next:**'
 function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
   const { decision, outcome, trouble, state } = view;
   if (trouble !== undefined) {
-    return [to.sentence(trouble.message, 1_500), nextSentence(to.sentence(trouble.advice, 600), to)];
+    return [
+      to.sentence(trouble.message, 1_500),
+      openedText(view, to),
+      nextSentence(to.sentence(trouble.advice, 600), to),
+    ];
   }
   if (state === 'cancelled') {
     const last = view.dialogue?.inquiries.at(-1);
     const why = last?.settled?.kind === 'expired' ? `It stopped because ${expiryReason(last)}. ` : '';
     const kept = to.own("The run's record keeps all work done so far. To start again,");
-    return [`${why}${kept} ${to.sentence(restartText(view))}.`];
+    return [openedText(view, to), `${why}${kept} ${to.sentence(restartText(view))}.`];
   }
   if (stageOf(view) !== null || decision === undefined) return [];
   if (isUnopened(view)) {
@@ -108,6 +112,12 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
   }
   return [chosenSummary(view, to), comparisonLink(outcome, 'Compare with the other candidates', to)];
 }
+
+/** Of a run that was stopped when its pull request already existed. */
+const openedText = ({ outcome }: RunView, to: Markup): string =>
+  outcome?.kind === 'pull'
+    ? `${to.own('Its draft pull request')} ${to.link(`#${outcome.number}`, outcome.url)} ${to.own('was already open: if you do not want it, close it.')}`
+    : '';
 
 const withStop = (text: string): string => (/[.?]$/.test(text) ? text : `${text}.`);
 

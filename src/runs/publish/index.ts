@@ -28,13 +28,12 @@ export async function publish(
   world: CommitPorts & Pick<World, 'announcer'>,
   context: RunContext,
 ): Promise<'published'> {
-  const { run, signal } = context;
+  const { run } = context;
   if (!isOver(run.state)) {
     await world.store.markStage(run.id, 'publish', 'start', world.clock.now());
     const outcome = await publishResult(world, context);
     await world.store.updateRun(run.id, { outcome }, world.clock.now());
     await world.store.markStage(run.id, 'publish', 'end', world.clock.now());
-    throwIfCancelled(signal);
     await moveToFinalState(world, run, outcome);
   }
   await announceAndSweep(world, run.id);

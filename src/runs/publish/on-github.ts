@@ -34,13 +34,32 @@ export async function publishPull(
   if (refused !== null) return tableInstead(context, commits, published, refused);
   const opened = await openPull(context, published, winner, branch);
   if (typeof opened === 'string') return tableInstead(context, commits, published, opened);
-  const branches = byLetter({ ...(await pushOthers(context, commits, winner)), [winner]: branch });
   const { number, url } = opened;
-  const outcome = { kind: 'pull', number, url, branch, headSha, branches, comparisonUrl: '' } as const;
+  const pull = { kind: 'pull', number, url, branch, headSha, comparisonUrl: url } as const;
+  return completePull(context, commits, published, { ...pull, branches: { [winner]: branch } }, winner);
+}
+
+/**
+ * Writes what belongs to an open pull request. That is the result of the run as soon as it exists, so it is stored
+ * first, and a cancel comes too late from here on: it would leave the rest unwritten (0228).
+ */
+async function completePull(
+  cancellable: PublishContext,
+  commits: Commits,
+  published: Published,
+  opened: PullOutcome,
+  winner: Alias,
+): Promise<RunOutcome> {
+  const { run, world } = cancellable;
+  await world.store.updateRun(run.id, { outcome: opened }, world.clock.now());
+  const context = { ...cancellable, signal: new AbortController().signal };
+  const others = await pushOthers(context, commits, winner);
+  const branches = byLetter({ ...others, ...opened.branches });
+  const outcome = { ...opened, branches };
   const view = { ...published.view, outcome };
   const text = comparison(view, withLinks(context, published.diffs, branches));
-  const shown = await showComparison(context, 'comparison', number, text);
-  await showCheck(context, view, headSha);
+  const shown = await showComparison(context, 'comparison', outcome.number, text);
+  await showCheck(context, view, outcome.headSha);
   await supersede(context, view);
   return { ...outcome, comparisonUrl: shown.url };
 }
@@ -67,6 +86,7 @@ export const publishTableOfDamaged = async (
     isDamaged: true,
   });
 
+export type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
 type Published = Awaited<ReturnType<typeof viewForPublishing>>;
 
 const tableInstead = (

@@ -28,9 +28,7 @@ import {
   refused,
   withPublisher,
 } from './context.ts';
-import { publishPull, pullText } from './on-github.ts';
-
-type PullOutcome = Extract<RunOutcome, { readonly kind: 'pull' }>;
+import { type PullOutcome, publishPull, pullText } from './on-github.ts';
 
 /**
  * Applies the last pick of a run: opens the pull request, or commits the picked candidate's files on top of the open
@@ -51,7 +49,7 @@ export async function applyPick(
       await rejectPick(world.store, run.id, pick.key, why);
       return refused(why);
     }
-    return outcome?.kind === 'pull'
+    return outcome?.kind === 'pull' && !(await isHalfOpened(world.store, run, pick))
       ? pickOnPull(context, commits, outcome, pick)
       : pickFromTable(context, commits, pick.alias);
   });
@@ -61,6 +59,10 @@ export async function applyPick(
   await world.announcer.finish(run.id);
   return applied;
 }
+
+/** Whether this pick opened the pull request before a crash, so that what belongs to it may not be written yet. */
+const isHalfOpened = async (store: Store, run: GitHubRun, { alias }: PickRecord): Promise<boolean> =>
+  run.state === 'awaiting_pick' && (await shownOn(store, run)) === alias;
 
 async function withCommits<T>(
   world: CommitPorts,

@@ -175,7 +175,7 @@ async function wakeIfReplied(world: Pick<World, 'engine' | 'store'>, run: RunRec
 
 /**
  * Cancels a run: no further step starts, coders are killed, results so far are kept. Returns false if the run was
- * already over.
+ * already over, or its result is already stored and about to be shown in full (0228).
  */
 export async function cancelRun(
   world: Pick<World, 'announcer' | 'clock' | 'engine' | 'store'>,
@@ -183,7 +183,7 @@ export async function cancelRun(
   cause: string,
 ): Promise<boolean> {
   const run = await loadRun(world, runId);
-  if (isOver(run.state)) return false;
+  if (isOver(run.state) || run.outcome !== undefined) return false;
   await world.engine.cancel(runId);
   const state = await world.store.transition(runId, 'cancelled', cause, world.clock.now());
   for (const { alias } of await world.store.candidates(runId)) {
