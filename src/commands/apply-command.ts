@@ -18,6 +18,7 @@ import {
   refreshTally,
   releaseCi,
   requireGitHub,
+  standingPicks,
   tryKeepOutcomes,
   viewOf,
   type World,
@@ -181,7 +182,7 @@ async function whyNotPicked(
 ): Promise<string | null> {
   const unfit = alias === null ? null : whyUnfit(view, alias);
   if (unfit) return unfit;
-  const last = (await world.store.picks(run.id)).at(-1);
+  const last = (await standingPicks(world.store, run.id)).at(-1);
   const before = last && (await world.store.command(last.key));
   // A page that knows the earlier pick came after it, whatever the clocks of GitHub and this host say.
   if (before && command.page?.picks === undefined && isLater(before, command))

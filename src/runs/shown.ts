@@ -11,6 +11,7 @@ import {
   withoutNames,
 } from '../core/reports/index.ts';
 import type { NumberedCall, RunRecord, Spending, StepQuery, Store } from '../ports/index.ts';
+import { standingPicks } from './picks.ts';
 
 /** A call of a model as readers see it: with nothing that tells the model, if that is hidden. */
 export type ShownCall =
@@ -36,7 +37,7 @@ export interface ShownWork {
 }
 
 type BlindRun = Pick<RunRecord, 'decision' | 'id' | 'origin' | 'state' | 'task'>;
-type ShownPorts = Pick<Store, 'callsOf' | 'candidates' | 'picks' | 'spendingOf' | 'steps'>;
+type ShownPorts = Pick<Store, 'callsOf' | 'candidates' | 'intent' | 'picks' | 'spendingOf' | 'steps'>;
 
 /** `names`: `shown` by who publishes a result that ends the run. */
 export async function shownWork(
@@ -50,11 +51,14 @@ export async function shownWork(
 }
 
 /** Whether blind mode hides the contestants of a run now. */
-export async function areNamesHidden(store: Pick<Store, 'picks'>, run: BlindRun): Promise<boolean> {
+export async function areNamesHidden(
+  store: Pick<Store, 'intent' | 'picks'>,
+  run: BlindRun,
+): Promise<boolean> {
   const { id, state, task } = run;
   const blind = task?.settings.blind;
   const leavesChoice = leavesChoiceToPerson(run);
-  const isPicked = blind === true && leavesChoice && (await store.picks(id)).length > 0;
+  const isPicked = blind === true && leavesChoice && (await standingPicks(store, id)).length > 0;
   return hidesNames({ blind, state, leavesChoice, isPicked });
 }
 

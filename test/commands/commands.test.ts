@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '../../src/core/commands/index.ts';
 import type { TestRun } from '../../src/core/evidence/index.ts';
-import { isFinal, RUN_STATES } from '../../src/core/model/index.ts';
+import { Fault, isFinal, RUN_STATES } from '../../src/core/model/index.ts';
 import type { BaseCheckout, Sandbox, SandboxProbe, Workspaces } from '../../src/ports/index.ts';
-import type { World } from '../../src/runs/index.ts';
+import { viewOf, type World } from '../../src/runs/index.ts';
+import { standingPicks } from '../../src/runs/picks.ts';
 import { checkBase } from '../../src/runs/recipe/index.ts';
+import { areNamesHidden } from '../../src/runs/shown.ts';
 import { partial } from '../world/partial.ts';
 import { contextOf } from '../world/run-context.ts';
 import { ada, atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
 import { mallory, RUN } from './dialogue-world.ts';
-import { openPull, SHA } from './fake-repository.ts';
+import { forbidden, openPull, SHA } from './fake-repository.ts';
 
 const run = async (s: ReturnType<typeof commandWorld>, id = RUN) => (await s.store.run(id)) ?? expect.fail();
 const picksOf = async (s: ReturnType<typeof commandWorld>) =>
@@ -156,6 +158,38 @@ describe('on a finished run', () => {
     expect(boxes(s).body).toContain('picked by `ada`');
     expect(boxes(s).body).not.toContain('- [ ]');
     expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:done']);
+  });
+
+  test('a pick that met a fault does not count: the names stay hidden, and another one can be made', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice', { settings: { blind: true } });
+    s.repository.trouble.set('push', () => {
+      throw new Fault('INTERNAL', 'The commit has another tree.');
+    });
+    expect(await s.say('/auto-dev pick B')).toMatchObject({
+      outcome: 'refused',
+      note: expect.stringContaining('The commit has another tree.'),
+    });
+    const waiting = await run(s);
+    expect([waiting.state, (await viewOf(s.world, waiting)).picks]).toEqual(['awaiting_pick', undefined]);
+    expect(await areNamesHidden(s.store, waiting)).toBe(true);
+    s.repository.trouble.clear();
+    expect((await s.say('/auto-dev pick C')).note).toBe('Candidate C is the draft pull request #11.');
+    expect(await standingPicks(s.store, RUN)).toMatchObject([{ alias: 'C' }]);
+  });
+
+  test('a pick whose pull request was opened before a fault counts', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    // Other comments than the comparison: that on the new pull request.
+    s.repository.trouble.set('comment', forbidden);
+    expect((await s.say('/auto-dev pick B')).outcome).not.toBe('done');
+    const { state, outcome } = await run(s);
+    expect([state, outcome]).toMatchObject(['published', { kind: 'pull', number: 11 }]);
+    expect(await standingPicks(s.store, RUN)).toMatchObject([{ alias: 'B' }]);
+    s.repository.trouble.clear();
+    expect((await s.say('/auto-dev pick C')).note).toBe('The pull request #11 now shows candidate C.');
+    expect(s.repository.pulls.size).toBe(1);
   });
 
   test('`pick none` ends it without a pull request', async () => {

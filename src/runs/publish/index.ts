@@ -16,11 +16,12 @@ import { type CommitPorts, type Commits, commitCandidates } from './branches.ts'
 import { withPublisher } from './context.ts';
 import { publishChoice, publishPull, publishTable, publishTableOfDamaged } from './on-github.ts';
 
+export { whyNotOurs } from './advance.ts';
 export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
 export { deleteLosers, type PublishPorts } from './context.ts';
-export { applyPick, closeComparison, loadOnGitHub, refreshTally, releaseCi, whyNotOurs } from './pick.ts';
+export { applyPick, closeComparison, loadOnGitHub, refreshTally, releaseCi } from './pick.ts';
 export { proposeSettings } from './settings-pull.ts';
 
 /** Publishes the result. Every write is idempotent. */

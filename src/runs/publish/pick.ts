@@ -1,22 +1,18 @@
-import { type Alias, asFault, Fault, OUTAGES, type RunId, type Sha } from '../../core/model/index.ts';
-import { COMMIT_AUTHOR, comparison, followUpMessage, pickComment } from '../../core/reports/index.ts';
-import type { BaseCheckout, PickRecord, PullDetails, RunOutcome, Store } from '../../ports/index.ts';
+import { type Alias, asFault, Fault, OUTAGES, type RunId } from '../../core/model/index.ts';
+import { comparison, followUpMessage, pickComment } from '../../core/reports/index.ts';
+import type { PickRecord, RunOutcome, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
 import { idempotentWrite } from '../stage.ts';
 import { viewOf } from '../view.ts';
+import { advance } from './advance.ts';
 import {
   type CommitPorts,
   type Commits,
   commitCandidates,
   damagedSentence,
-  type Head,
-  isHeadOfOurs,
   plannedHead,
   shownOn,
-  storeHead,
-  storePlannedHead,
-  wasPushed,
 } from './branches.ts';
 import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
 import {
@@ -24,7 +20,6 @@ import {
   done,
   type PublishContext,
   type PublishPorts,
-  push,
   refused,
   withPublisher,
 } from './context.ts';
@@ -32,7 +27,8 @@ import { type PullOutcome, publishPull, pullText } from './on-github.ts';
 
 /**
  * Applies the last pick of a run: opens the pull request, or commits the picked candidate's files on top of the open
- * one. No coder runs again. Every write is idempotent.
+ * one. No coder runs again. Every write is idempotent. A fault that no retry ends rejects the pick, unless its pull
+ * request is already there.
  */
 export async function applyPick(
   world: CommitPorts & Pick<World, 'announcer'>,
@@ -42,6 +38,34 @@ export async function applyPick(
   if (!pick) throw new Fault('INTERNAL', `Run ${run.id} has no pick to apply.`);
   const dropped = await whyPickRejected(world.store, run.id, pick);
   if (dropped !== null) return refused(dropped);
+  try {
+    return await applyAccepted(world, run, pick);
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (!OUTAGES.has(code)) await settleFailed(world, await loadOnGitHub(world, run.id), pick, message);
+    throw thrown;
+  }
+}
+
+/** Its author reads why: either the pick no longer counts, or its pull request exists and the run waits no longer. */
+async function settleFailed(
+  { announcer, clock, store }: Pick<World, 'announcer' | 'clock' | 'store'>,
+  run: GitHubRun,
+  { alias, key }: PickRecord,
+  why: string,
+): Promise<void> {
+  const counts = alias === null ? run.state === 'closed' : (await shownOn(store, run)) === alias;
+  if (!counts) return rejectPick(store, run.id, key, why);
+  if (run.state !== 'awaiting_pick') return;
+  await store.transition(run.id, 'published', 'a person picked', clock.now());
+  await announcer.finish(run.id);
+}
+
+async function applyAccepted(
+  world: CommitPorts & Pick<World, 'announcer'>,
+  run: GitHubRun,
+  pick: PickRecord,
+): Promise<Applied> {
   const { outcome } = run;
   const applied = await withCommits(world, run, async (context, commits) => {
     if (pick.alias !== null && commits.damaged.has(pick.alias)) {
@@ -130,20 +154,6 @@ async function describePull(
   }
 }
 
-/** Why Runoff cannot update the pull request of a run, as a sentence; null if it can. */
-export async function whyNotOurs(
-  store: { readonly intent: Store['intent'] },
-  run: { readonly id: RunId; readonly outcome?: RunOutcome },
-  pull: PullDetails | null,
-): Promise<string | null> {
-  if (!pull) return 'The pull request no longer exists.';
-  if (pull.state !== 'open')
-    return `The pull request #${pull.number} is ${pull.state}. To work on the issue again, comment \`/auto-dev retry\` there.`;
-  if (!(await isHeadOfOurs(store, run, pull.headSha)))
-    return `Someone pushed to the branch of #${pull.number}, so Runoff no longer changes it.`;
-  return null;
-}
-
 async function pickOnPull(
   context: PublishContext,
   commits: Commits,
@@ -181,61 +191,6 @@ async function pickOnPull(
   });
   await refreshPull(context, moved);
   return done(`The pull request #${outcome.number} now shows candidate ${alias}.`);
-}
-
-interface Advance {
-  /** Identifies the request across retries. */
-  readonly key: string;
-  readonly alias: Alias;
-  readonly message: string;
-  /** Milliseconds since 1970 UTC. */
-  readonly at: number;
-}
-
-/**
- * Commits the tree of a candidate on top of a pull request's branch, unless someone else has pushed to it. Returns the
- * new outcome, or a sentence that explains why not.
- */
-async function advance(
-  context: PublishContext,
-  base: BaseCheckout,
-  outcome: PullOutcome,
-  next: Advance,
-): Promise<PullOutcome | string> {
-  const { run, world } = context;
-  const { store } = world;
-  const pull = await context.reader.pull(outcome.number);
-  const why = await whyNotOurs(store, run, pull);
-  if (why !== null || !pull) return why ?? 'The pull request no longer exists.';
-  const planned = await plannedHead(store, run.id, next.key);
-  if (planned && pull.headSha !== planned.sha && (await wasPushed(store, run.id, planned.sha))) {
-    // Applied before a crash; someone has picked again since.
-    return outcome;
-  }
-  const head = await headFor(context, base, { at: pull.headSha, planned, next });
-  if (pull.headSha !== head.sha) {
-    await storePlannedHead(store, run.id, next.key, head);
-    const refusal = await push(context, base, { branch: outcome.branch, sha: head.sha, onto: head.onto });
-    if (refusal !== null) return refusal;
-  }
-  const moved = { ...outcome, headSha: head.sha };
-  await storeHead(store, run.id, head);
-  await store.updateRun(run.id, { outcome: moved }, world.clock.now());
-  return moved;
-}
-
-/** The commit planned before a crash if it still fits, else a new commit on the current head. */
-async function headFor(
-  { world, run }: PublishContext,
-  base: BaseCheckout,
-  { at, planned, next }: { readonly at: Sha; readonly planned: Head | null; readonly next: Advance },
-): Promise<Head> {
-  if (planned && (planned.sha === at || planned.onto === at)) return planned;
-  const { alias, message } = next;
-  const patch = (await world.store.candidates(run.id)).find((one) => one.alias === alias)?.patch;
-  if (!patch) throw new Fault('INTERNAL', `Candidate ${alias} has no patch although it was picked.`);
-  const spec = { base: at, tree: patch.tree, message, author: COMMIT_AUTHOR, at: Math.floor(next.at / 1000) };
-  return { sha: await world.workspaces.commit(base, spec), onto: at, alias };
 }
 
 async function refreshPull(context: PublishContext, outcome: PullOutcome): Promise<void> {
