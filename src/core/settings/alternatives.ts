@@ -1,18 +1,9 @@
 import { checkFiles } from './checks.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
+import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
-import { missingPythonPackages } from './python-project.ts';
-import {
-  MAKE_VENV,
-  PYTEST_ALONE,
-  PYTEST_TOO,
-  setupWithoutExtras,
-  setupWithoutSelf,
-  setupWithSelfLast,
-  testSamples,
-  UNITTEST,
-  VENV,
-} from './python-setup.ts';
+import { setupWithoutExtras, setupWithoutSelf, setupWithSelfLast } from './other-python-setups.ts';
+import { MAKE_VENV, PYTEST_ALONE, PYTEST_TOO, testSamples, UNITTEST, VENV } from './python-setup.ts';
 import {
   type CheckCommands,
   COMMAND_NAMES,
@@ -133,18 +124,22 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
     OLD_HASH.test(output) && !build.startsWith(WITH_OLD_HASH)
       ? [withCommand(recipe, 'build', `${WITH_OLD_HASH} ${build}`)]
       : [];
-  return [...old, ...topCrateAlone(recipe), without(recipe, 'build')];
+  return [...old, ...lessOfCargo(recipe), without(recipe, 'build')];
 }
 
-/** Crates of a workspace may need another system or compiler than the one at the top. */
-function topCrateAlone(recipe: Recipe): readonly Recipe[] {
-  const { build, test } = recipe.commands;
-  if (![build, test].some((one) => /^cargo \w+ --workspace$/.test(one ?? ''))) return [];
-  const alone = (name: 'build' | 'test', on: Recipe): Recipe => {
-    const command = on.commands[name];
-    return command === undefined ? on : withCommand(on, name, command.replace(/ --workspace$/, ''));
-  };
-  return [alone('test', alone('build', recipe))];
+/**
+ * Crates of a workspace may need another system or compiler than the one at the top, and features of its tests may need
+ * a library of the system.
+ */
+function lessOfCargo(recipe: Recipe): readonly Recipe[] {
+  const without = (option: RegExp): Recipe =>
+    (['build', 'test'] as const).reduce((on, name) => {
+      const command = on.commands[name];
+      return command?.startsWith('cargo ') ? withCommand(on, name, command.replace(option, '')) : on;
+    }, recipe);
+  return [/ --workspace$/, / --features \S+/]
+    .map(without)
+    .filter((one) => keyOf(one.commands) !== keyOf(recipe.commands));
 }
 
 function without({ commands, from }: Recipe, name: CommandName): Recipe {
@@ -182,7 +177,7 @@ function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): reado
   );
   const self = [
     OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null,
-    EXTRA_MISSING.test(output) ? setupWithoutExtras(setup) : null,
+    EXTRA_MISSING.test(output) ? setupWithoutExtras(setup, output) : null,
   ].flatMap((fresh) => (fresh === null ? [] : [withCommand(recipe, 'setup', fresh)]));
   const unittest = setup === PYTEST_ALONE ? [withCommand(without(recipe, 'setup'), 'test', UNITTEST)] : [];
   return [...rewritten, ...self, ...withoutSelf(recipe, setup), ...unittest];
@@ -206,7 +201,7 @@ function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
 
 function toolProposals({ recipe, output }: FailedTry): readonly Recipe[] {
   const { setup, test = '' } = recipe.commands;
-  if (setup === undefined || !test.includes(VENV)) return topCrateAlone(recipe);
+  if (setup === undefined || !test.includes(VENV)) return lessOfCargo(recipe);
   // If pip could not install the project and another set-up succeeded, the tests do not find the project.
   const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
   const missing = missingPythonPackages(output);

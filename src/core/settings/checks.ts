@@ -2,7 +2,7 @@ import type { CiCommand } from './ci-commands.ts';
 import { type CiJob, type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 import { chainParts } from './command-kinds.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
-import { ecosystemsOf } from './ecosystems.ts';
+import { ecosystemsOf, isSure, mainFirst, python } from './ecosystems.ts';
 import {
   containerSetup,
   dockerSetup,
@@ -38,6 +38,8 @@ const CHECK_FILES: readonly string[] = [
   'composer.json',
   'pyproject.toml',
   'setup.cfg',
+  'setup.py',
+  'hatch.toml',
   'tox.ini',
   'pytest.ini',
   'requirements.txt',
@@ -89,12 +91,13 @@ export function detectChecks(repository: {
 }): DetectedChecks {
   const { read } = repository;
   const snapshot = { files: new Set(repository.files), read };
-  const found = ecosystemsOf(snapshot);
+  const all = ecosystemsOf(snapshot);
+  const found = mainFirst(all, snapshot.files);
   const job = ciJob(read);
   const ci = job === null ? null : ciChecks(job);
   const old = travisJob(read);
   const travis = old === null ? null : ciChecks(old);
-  const sure = found.find(({ test, guessed }) => test && !guessed);
+  const sure = found.find(isSure);
   const guess = sure ?? found.find(({ test }) => test) ?? found[0];
   const task = taskTest(read);
   const test = sure ? testOf(sure) : (ci?.test ?? task ?? testOf(guess) ?? travis?.test ?? null);
@@ -110,6 +113,8 @@ export function detectChecks(repository: {
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
     ...[ci, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
+    ...leanerSetups(snapshot, setup).map((one) => ({ ...own, setup: one })),
+    ...all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf),
     ...containers,
   ];
   const detected = recipeOf(own, snapshot);
@@ -189,6 +194,20 @@ function setupWithoutLock({ files, read }: RepositorySnapshot): FoundCommand | n
   const found = ecosystemsOf({ files: left, read }).find(({ setup }) => setup?.startsWith(MAKE_VENV));
   return found?.setup === undefined ? null : { file: found.file, command: found.setup };
 }
+
+/** With fewer packages, where some cannot be had: without those for development, then without those of tox. */
+function leanerSetups(snapshot: RepositorySnapshot, setup: FoundCommand | null): readonly FoundCommand[] {
+  if (setup === null || python(snapshot)?.setup !== setup.command) return [];
+  const leaner = [{ development: true }, { development: true, tox: true }].map(
+    (lean) => python(snapshot, lean)?.setup,
+  );
+  return [...new Set(leaner)].flatMap((command) => (command === undefined ? [] : [{ ...setup, command }]));
+}
+
+const commandsOf = ({ file, ...commands }: Ecosystem): FoundCommands => {
+  const of = (command: string | undefined) => (command === undefined ? null : { command, file });
+  return { setup: of(commands.setup), build: of(commands.build), test: of(commands.test) };
+};
 
 const testOf = (found: Ecosystem | undefined): FoundCommand | null =>
   found?.test === undefined ? null : { command: found.test, file: found.file };

@@ -19,6 +19,8 @@ interface ScriptPlace {
   readonly own: ReadonlyMap<string, string>;
 }
 
+/** Maximum characters of a command that is used. */
+export const MAX_COMMAND_CHARS = 2_000;
 /** Maximum characters of a script that are read. */
 const MAX_SCRIPT_CHARS = 8_000;
 const MAX_SCRIPT_LINES = 60;

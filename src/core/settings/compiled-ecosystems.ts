@@ -1,4 +1,6 @@
+import { z } from 'zod';
 import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
+import { readPlainToml } from './toml-and-yaml.ts';
 import { goFolders } from './workspace-graph.ts';
 
 /** Maximum seconds for filling compiler caches in set-up; the rest is compiled by each candidate. */
@@ -89,19 +91,37 @@ function goWithoutModules({ files, read }: RepositorySnapshot): Ecosystem | null
 
 export function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('Cargo.toml')) return null;
+  const manifest = read['Cargo.toml'] ?? '';
   const needs =
     files.has('Cargo.lock') ||
-    /^\[workspace\]/m.test(read['Cargo.toml'] ?? '') ||
-    /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(read['Cargo.toml'] ?? '');
+    /^\[workspace\]/m.test(manifest) ||
+    /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(manifest);
   const locked = files.has('Cargo.lock') ? ' --locked' : '';
-  const all = hasOtherCrates(read['Cargo.toml'] ?? '') ? ' --workspace' : '';
-  const caches = fillCaches(`cargo build${all}`, `cargo test${all} --no-run`);
+  const features = featuresOfTests(manifest);
+  const options = [
+    ...(features.length > 0 ? [` --features ${features.join(',')}`] : []),
+    ...(hasOtherCrates(manifest) ? [' --workspace'] : []),
+  ].join('');
+  const caches = fillCaches(`cargo build${options}`, `cargo test${options} --no-run`);
   return {
     file: 'Cargo.toml',
     setup: `${needs ? `cargo fetch${locked} && ` : ''}${caches}`,
-    build: `cargo build${all}`,
-    test: `cargo test${all}`,
+    build: `cargo build${options}`,
+    test: `cargo test${options}`,
   };
+}
+
+const TestTargets = z.object({
+  test: z.array(
+    z.object({ 'required-features': z.array(z.string()).catch([]) }).catch({ 'required-features': [] }),
+  ),
+});
+
+/** Features without which cargo leaves out test targets of the crate at the top, without a word. */
+function featuresOfTests(manifest: string): readonly string[] {
+  const targets = TestTargets.safeParse(readPlainToml(manifest)).data?.test ?? [];
+  const names = targets.flatMap((target) => target['required-features']);
+  return [...new Set(names)].filter((name) => /^\w[\w./-]{0,60}$/.test(name));
 }
 
 /** Where the top of a workspace is a crate, cargo selects only that one, unless the manifest names others. */

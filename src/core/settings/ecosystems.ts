@@ -1,25 +1,61 @@
 import { cargo, cmake, go } from './compiled-ecosystems.ts';
-import { toxTests } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
-import { inVenv, isForPytest, PYTEST_ALONE, pythonSetup, testSamples, UNITTEST } from './python-setup.ts';
+import {
+  inVenv,
+  isForPytest,
+  type LeanSetup,
+  PYTEST_ALONE,
+  pythonSetup,
+  testSamples,
+  UNITTEST,
+} from './python-setup.ts';
 import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
+import { toxEnvironment, toxTests } from './tox.ts';
 
-/** The commands of each ecosystem that the repository uses; the first wins. */
+/** The commands of each ecosystem that the repository uses. */
 export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem[] =>
-  DETECTORS.flatMap((detect) => detect(repository) ?? []);
+  DETECTORS.flatMap(([detect, tests]) => {
+    const found = detect(repository);
+    return found === null ? [] : [{ ...found, tests }];
+  });
 
-const DETECTORS: readonly ((repository: RepositorySnapshot) => Ecosystem | null)[] = [
-  node,
-  python,
-  go,
-  cargo,
-  maven,
-  gradle,
-  ruby,
-  php,
-  dotnet,
-  cmake,
-  make,
+/**
+ * The same with the main one first: of those that are sure, the one with most test files. A package.json may be there
+ * for the assets or the website of a project in Python.
+ */
+export function mainFirst(found: readonly Ecosystem[], files: ReadonlySet<string>): readonly Ecosystem[] {
+  const sure = found.filter(isSure);
+  if (sure.length < 2) return found;
+  const paths = [...files].filter((path) => !SAMPLE_FOLDERS.test(path));
+  const counts = new Map(sure.map((one) => [one, paths.filter((path) => one.tests?.test(path)).length]));
+  return found.toSorted((a, b) => (counts.get(b) ?? -1) - (counts.get(a) ?? -1));
+}
+
+/** Its test command is defined by the repository, not a convention. */
+export const isSure = ({ test, guessed }: Ecosystem): boolean => test !== undefined && !guessed;
+
+/** Files that tests read, or people. */
+const SAMPLE_FOLDERS =
+  /(?:^|\/)(?:fixtures?|examples?|samples?|templates?|vendor|third[-_]party|node_modules)\//i;
+const NO_TESTS = /^(?!)/;
+const NODE_TESTS = /[.-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)(?:tests?|specs?|__tests?__)\/.*\.[cm]?[jt]sx?$/;
+const JVM_TESTS = /(?:^|\/)src\/\w*[tT]est\/.*\.(?:java|kt|groovy|scala)$/;
+
+const DETECTORS: readonly (readonly [
+  detect: (repository: RepositorySnapshot) => Ecosystem | null,
+  tests: RegExp,
+])[] = [
+  [node, NODE_TESTS],
+  [python, /(?:^|\/)test_[^/]*\.py$|_test\.py$|(?:^|\/)tests?\/.*\.py$/],
+  [go, /_test\.go$/],
+  [cargo, /(?:^|\/)tests\/.*\.rs$/],
+  [maven, JVM_TESTS],
+  [gradle, JVM_TESTS],
+  [ruby, /_(?:spec|test)\.rb$|(?:^|\/)test\/(?:.*\/)?test_[^/]*\.rb$/],
+  [php, /Test\.php$|(?:^|\/)tests?\/.*\.php$/],
+  [cmake, NO_TESTS],
+  [make, NO_TESTS],
+  [dotnet, /Tests?\.(?:cs|fs|vb)$|Tests?\/.*\.(?:cs|fs|vb)$/],
 ];
 
 /**
@@ -68,36 +104,50 @@ function ruby({ files }: RepositorySnapshot): Ecosystem | null {
     : { file: 'Gemfile', setup: 'bundle config set --local path vendor/bundle && bundle install', test };
 }
 
-/** Older packages expect the machine to have PHPUnit, and do not require it. */
+/** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */
 function php({ files, read }: RepositorySnapshot): Ecosystem | null {
   const manifest = read['composer.json'];
   if (!files.has('composer.json')) return null;
   if (!files.has('phpunit.xml') && !files.has('phpunit.xml.dist')) return null;
   const requires = manifest === undefined || /"[\w.-]+\/(?:[\w.-]*phpunit|pest)[\w.-]*"\s*:/i.test(manifest);
+  const pest = files.has('tests/Pest.php') || /"pestphp\/pest"\s*:\s*"/.test(manifest ?? '');
   return {
     file: 'composer.json',
     setup: 'composer install --no-interaction --no-progress',
-    test: requires ? 'vendor/bin/phpunit' : 'phpunit',
+    test: pest
+      ? files.has('bin/pest')
+        ? 'php bin/pest'
+        : 'vendor/bin/pest'
+      : requires
+        ? 'vendor/bin/phpunit'
+        : 'phpunit',
   };
 }
 
 /** A project of tests below the top, or a list of projects; its path needs no quotes. */
 const DOTNET_TESTS = /^[\w.-]+(?:\/[\w.-]+)*\/(?:[\w.-]*Tests?\.(?:cs|fs|vb)proj|[\w.-]+\.slnx?)$/;
 
+/** What builds a program in C or C++, whose project files for Visual Studio lie in a folder. */
+const C_BUILDS = ['CMakeLists.txt', 'GNUmakefile', 'makefile', 'Makefile', 'configure.ac', 'meson.build'];
+
 function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
   const all = [...files].toSorted();
+  // Visual Studio has such files for programs in C and C++, too.
+  if (!all.some((path) => /\.(?:cs|fs|vb)proj$/.test(path))) return null;
   // If nothing stands at the top, dotnet must be told which project it is.
   const top = [/^[^/]+\.slnx?$/, /^[^/]+\.(?:cs|fs|vb)proj$/].map((sign) =>
     all.find((path) => sign.test(path)),
   );
   const file = top.find((one) => one !== undefined) ?? all.find((path) => DOTNET_TESTS.test(path));
   if (file === undefined) return null;
-  const of = top.includes(file) ? '' : ` ${file}`;
+  const isTop = top.includes(file);
+  const of = isTop ? '' : ` ${file}`;
   return {
     file,
     setup: `dotnet restore${of}`,
     build: `dotnet build${of} --no-restore`,
     test: `dotnet test${of} --no-build`,
+    ...(!isTop && C_BUILDS.some((name) => files.has(name)) ? { guessed: true } : {}),
   };
 }
 
@@ -164,7 +214,8 @@ function guessedTest(facts: PackageFacts, files: ReadonlySet<string>): string | 
   return named ? 'node --test' : null;
 }
 
-function python(repository: RepositorySnapshot): Ecosystem | null {
+/** `lean`: with fewer packages, see `pythonSetup`. */
+export function python(repository: RepositorySnapshot, lean: LeanSetup = {}): Ecosystem | null {
   const { files, read } = repository;
   const texts = ['pyproject.toml', 'setup.cfg', 'tox.ini', 'requirements.txt', 'requirements-dev.txt'];
   const mentioned = texts.find((file) => /\bpytest\b/.test(read[file] ?? ''));
@@ -175,9 +226,10 @@ function python(repository: RepositorySnapshot): Ecosystem | null {
   const written = tox === null ? testSamples([...files]).find((path) => isForPytest(read[path])) : undefined;
   const file = mentioned ?? named ?? written;
   if (file === undefined && tests === undefined && tox === null) return null;
-  const more = file === undefined ? (tox?.packages ?? []) : ['pytest'];
-  const setup = pythonSetup(repository, more) ?? (file === undefined ? null : PYTEST_ALONE);
-  const test = tox?.command ?? (file === undefined ? UNITTEST : 'python3 -m pytest');
+  const more = file === undefined ? [] : ['pytest'];
+  const setup = pythonSetup(repository, more, lean) ?? (file === undefined ? null : PYTEST_ALONE);
+  const command = tox?.command ?? (file === undefined ? UNITTEST : 'python3 -m pytest');
+  const test = [...toxEnvironment(read).variables, command].join(' ');
   return {
     file: file ?? tox?.file ?? (tests as string),
     ...(setup ? { setup } : {}),

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { namesTests, scriptCommands } from './ci-commands.ts';
-import { chainParts, stepKind } from './command-kinds.ts';
+import { MAX_COMMAND_CHARS, scriptCommands } from './ci-commands.ts';
+import { chainParts } from './command-kinds.ts';
 import { readPackage } from './package-scripts.ts';
-import { sectionsOf } from './recipes.ts';
 
 /** A command, and the file that defines it. */
 export interface FoundCommand {
@@ -12,10 +11,7 @@ export interface FoundCommand {
 
 type Read = Readonly<Record<string, string>>;
 
-/** Maximum characters of a command that is used. */
-const MAX_COMMAND_CHARS = 2_000;
-
-/** Files that `taskTest`, `toxTests`, `containerSetup` and `dockerSetup` read, by path. */
+/** Files that `taskTest`, `containerSetup` and `dockerSetup` read, by path. */
 export const LAST_RESORT_FILES: readonly string[] = [
   'mise.toml',
   '.mise.toml',
@@ -46,30 +42,6 @@ function quotedAfter(toml: string, key: string): string | null {
     ? null
     : command;
 }
-
-/** The test commands of tox environments, and their installation. */
-export function toxTests(read: Read): (FoundCommand & { readonly packages: readonly string[] }) | null {
-  const section = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('testenv');
-  const line = linesOf(section?.get('commands')).find((one) => stepKind(one) === 'tests' || namesTests(one));
-  const command = line
-    ?.replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
-    .trim();
-  if (command === undefined || /[{}]/.test(command) || command.length > MAX_COMMAND_CHARS) return null;
-  const packages = linesOf(section?.get('deps')).filter((one) =>
-    /^(?:-r ?[\w./-]+|[A-Za-z][\w.[\],-]*(?:[<>=!~]=?[\w.,<>=!~*]+)?)$/.test(one),
-  );
-  return {
-    command,
-    file: 'tox.ini',
-    packages: packages.map((one) => (one.startsWith('-') ? one : `'${one}'`)),
-  };
-}
-
-const linesOf = (value: string | undefined): readonly string[] =>
-  (value ?? '')
-    .split('\n')
-    .map((line) => line.trim().replace(/^-\s+/, ''))
-    .filter((line) => line !== '');
 
 const CommandValue = z.union([z.string(), z.array(z.string())]);
 const Container = z.object({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { sectionsOf } from './recipes.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
+import { toxEnvironment } from './tox.ts';
 
 /** A Python project's test requirements according to its manifests. */
 export interface PythonProject {
@@ -23,7 +24,20 @@ export interface PythonProject {
   };
 }
 
-const FOR_TESTS = /^(?:tests?|testing|pytest|unit|unittests?|dev|develop|development)$/i;
+const FOR_TESTS = /^(?:tests?|testing|pytest|unit|unittests?)$/i;
+/** Names of extras and groups for development. */
+export const FOR_DEVELOPMENT = /^(?:dev|develop|development)$/i;
+/** Groups that a group for development includes, and that tests do not need. */
+const NOT_FOR_TESTS =
+  /^(?:docs?|documentation|docs?[-_]\w+|site|website|release|releasing|publish|dist|pkg[-_]\w+|fix|pre[-_]?commit|bench\w*|changelog|news|examples?|notebooks?)$/i;
+/** What hatch itself puts into its environment for tests, but for the one that changes the order of tests. */
+const HATCH_TEST = [
+  'coverage[toml]',
+  'pytest',
+  'pytest-mock',
+  'pytest-rerunfailures',
+  'pytest-xdist[psutil]',
+];
 /** Environments of hatch in which tests run. */
 const HATCH_ENVIRONMENTS = /^(?:default|hatch-test|tests?|testing|dev)$/;
 
@@ -69,29 +83,28 @@ const PythonManifest = z.object({
   }),
 });
 type PythonManifest = z.infer<typeof PythonManifest>;
+const HatchManifest = z.object({ envs: z.record(z.string(), HatchEnvironment).catch({}) });
 const Project = tomlTable({ 'optional-dependencies': Names });
 
-/** `read` has the texts of pyproject.toml and setup.cfg. Hostile or damaged files are ignored. */
+/**
+ * `read` has the texts of pyproject.toml, setup.cfg, setup.py, tox.ini and hatch.toml. Hostile or damaged files are
+ * ignored. `narrow`: without extras and groups for development, if there are some for tests.
+ */
 export function pythonProject(
   files: ReadonlySet<string>,
   read: Readonly<Record<string, string>>,
+  narrow = false,
 ): PythonProject {
   const manifest = PythonManifest.parse(readPlainToml(read['pyproject.toml'] ?? ''));
-  const { poetry, pdm, flit, hatch, setuptools, uv } = manifest.tool;
-  const groups = Object.keys(manifest['dependency-groups']).filter(isForTests);
-  const environments = Object.entries(hatch.envs).flatMap(([name, environment]) =>
-    HATCH_ENVIRONMENTS.test(name) ? [environment] : [],
-  );
-  const legacy = sectionsOf((read['setup.cfg'] ?? '').slice(0, 64 * 1024)).get('options.extras_require');
-  const extras = [
-    ...Object.keys(Project.parse(manifest.project ?? {})['optional-dependencies']),
-    ...Object.keys(poetry.extras),
-    ...Object.keys(flit.metadata['requires-extra']),
-    ...Object.keys(setuptools.dynamic['optional-dependencies']),
-    ...(legacy?.keys() ?? []),
-  ];
+  const { poetry, pdm, hatch, uv } = manifest.tool;
+  const chosen = namesForTests(narrow);
+  const groups = chosen(Object.keys(manifest['dependency-groups']));
+  const environments = testEnvironments({ ...hatch.envs, ...hatchToml(read) });
+  const extras = extrasOf(manifest, read);
   const requirements = [
-    ...groups.flatMap((name) => groupRequirements(manifest, name)),
+    ...unique([...groups, ...toxEnvironment(read).groups]).flatMap((name) =>
+      groupRequirements(manifest, name),
+    ),
     ...uv['dev-dependencies'],
     ...Object.entries(pdm['dev-dependencies']).flatMap(([name, list]) => (isForTests(name) ? list : [])),
     ...poetryRequirements(poetry),
@@ -104,11 +117,11 @@ export function pythonProject(
         uv.package &&
         [manifest.project, manifest['build-system'], poetry.name].some((one) => one !== undefined)),
     extras: unique([
-      ...extras.filter(isForTests),
+      ...chosen(extras),
       ...environments.flatMap(({ features }) => features.filter((name) => extras.includes(name))),
     ]).filter((name) => /^[\w.-]{1,60}$/.test(name)),
     requirements: unique(requirements.map((one) => one.trim()))
-      .filter((one) => REQUIREMENT.test(one))
+      .filter(isRequirement)
       .slice(0, MAX_REQUIREMENTS),
     groups: groups.filter((name) => /^[\w.-]{1,60}$/.test(name)),
     optionalGroups: Object.entries(poetry.group).flatMap(([name, { optional }]) =>
@@ -122,7 +135,75 @@ export function pythonProject(
   };
 }
 
-const isForTests = (name: string): boolean => FOR_TESTS.test(name);
+const isForTests = (name: string): boolean => FOR_TESTS.test(name) || FOR_DEVELOPMENT.test(name);
+
+/** Of these names, those for tests and development; `narrow`: those for tests alone, if there are any. */
+const namesForTests =
+  (narrow: boolean) =>
+  (names: readonly string[]): readonly string[] => {
+    const tests = names.filter((name) => FOR_TESTS.test(name));
+    return narrow && tests.length > 0 ? tests : names.filter(isForTests);
+  };
+
+type HatchEnvironment = z.infer<typeof HatchEnvironment>;
+
+const hatchToml = (read: Readonly<Record<string, string>>) =>
+  HatchManifest.parse(readPlainToml(read['hatch.toml'] ?? '')).envs;
+
+const testEnvironments = (all: Readonly<Record<string, HatchEnvironment>>): readonly HatchEnvironment[] =>
+  Object.entries(all).flatMap(([name, one]) =>
+    HATCH_ENVIRONMENTS.test(name) ? [withHatchTest(name, one)] : [],
+  );
+
+const withHatchTest = (name: string, environment: HatchEnvironment): HatchEnvironment =>
+  name === 'hatch-test' && environment.dependencies.length === 0
+    ? { ...environment, dependencies: HATCH_TEST }
+    : environment;
+
+/** Names of the extras that a project declares, wherever it does. */
+function extrasOf(
+  { project, tool }: PythonManifest,
+  read: Readonly<Record<string, string>>,
+): readonly string[] {
+  const legacy = sectionsOf((read['setup.cfg'] ?? '').slice(0, 64 * 1024)).get('options.extras_require');
+  return [
+    ...Object.keys(Project.parse(project ?? {})['optional-dependencies']),
+    ...Object.keys(tool.poetry.extras),
+    ...Object.keys(tool.flit.metadata['requires-extra']),
+    ...Object.keys(tool.setuptools.dynamic['optional-dependencies']),
+    ...(legacy?.keys() ?? []),
+    ...extrasOfSetup(read['setup.py'] ?? ''),
+  ];
+}
+
+/** Maximum characters of setup.py that are read, and of its extras. */
+const MAX_SETUP_CHARS = 64 * 1024;
+const MAX_EXTRAS_CHARS = 8_000;
+
+/** Names of extras that setup.py writes as literals: `extras_require={"tests": …}`, `extras_require["tests"] = …`. */
+function extrasOfSetup(text: string): readonly string[] {
+  const read = text.slice(0, MAX_SETUP_CHARS);
+  const single = [...read.matchAll(/\bextras_require\[["']([\w.-]+)["']\]\s*=/gi)].map(
+    ([, name]) => name ?? '',
+  );
+  const tables = [...read.matchAll(/\bextras_require\s*=\s*\{/gi)].flatMap(({ index }) =>
+    keysOf(read.slice(index, index + MAX_EXTRAS_CHARS)),
+  );
+  return [...single, ...tables];
+}
+
+/** Keys of the first literal dictionary of Python in a text. */
+function keysOf(text: string): readonly string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (const [token, , name, colon] of text.matchAll(/(["'])([^"'\n]*)\1(\s*:)?|[[{(\])}]|#[^\n]*/g)) {
+    if (/^[[{(]/.test(token)) depth++;
+    else if (/^[\])}]/.test(token) && --depth === 0) break;
+    else if (depth === 1 && colon !== undefined && name !== undefined) names.push(name);
+  }
+  return names;
+}
+
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 const MAX_REQUIREMENTS = 200;
@@ -133,11 +214,14 @@ const MAX_REQUIREMENTS = 200;
 const REQUIREMENT =
   /^[A-Za-z0-9][\w.-]{0,100} *(?:\[[\w,. -]{1,200}\] *)?(?:\(?[\w.,<>=!~* ]{0,200}\)?)?(?:; *[\w.,<>=!~*()"' +-]{1,300})?$/;
 
+/** Whether pip can install it from an index. */
+export const isRequirement = (text: string): boolean => REQUIREMENT.test(text);
+
 /** Groups that one group includes; each counts once. */
 const MAX_INCLUDED = 20;
 const Included = z.object({ 'include-group': z.string() });
 
-/** What a group lists and what the groups list that it includes. */
+/** What a group lists, and what the groups list that it includes, but for those that tests do not need. */
 function groupRequirements(manifest: PythonManifest, first: string): readonly string[] {
   const names = new Set([first]);
   const found: string[] = [];
@@ -147,7 +231,7 @@ function groupRequirements(manifest: PythonManifest, first: string): readonly st
     for (const one of manifest['dependency-groups'][name] ?? []) {
       if (typeof one === 'string') found.push(one);
       const included = Included.safeParse(one).data;
-      if (included) names.add(included['include-group']);
+      if (included && !NOT_FOR_TESTS.test(included['include-group'])) names.add(included['include-group']);
     }
   }
   return found;
@@ -197,57 +281,3 @@ function pipVersion(part: string): readonly string[] {
   const next = [...numbers.slice(0, at), (numbers[at] ?? 0) + 1].join('.');
   return [`>=${version}`, `<${next}`];
 }
-
-/**
- * Output of pytest when a plugin or test module is not installed. A fixed list, so that output cannot name packages.
- */
-const PYTHON_TOOLS: readonly (readonly [sign: RegExp, distribution: string])[] = [
-  [/No module named '?pytest'?(?![\w.])/, 'pytest'],
-  [/unrecognized arguments:[^\n]* --(?:no-)?cov\b/, 'pytest-cov'],
-  [/unrecognized arguments:[^\n]* (?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
-  [/unrecognized arguments:[^\n]* --timeout\b/, 'pytest-timeout'],
-  [/unrecognized arguments:[^\n]* --benchmark/, 'pytest-benchmark'],
-  [/unrecognized arguments:[^\n]* --reruns\b/, 'pytest-rerunfailures'],
-  [/fixture 'mocker' not found/, 'pytest-mock'],
-  [/fixture 'benchmark' not found/, 'pytest-benchmark'],
-  [/fixture 'httpbin' not found/, 'pytest-httpbin'],
-  [/Unknown config option: asyncio_mode|async def functions are not natively supported/, 'pytest-asyncio'],
-  ...Object.entries({
-    attr: 'attrs',
-    coverage: 'coverage',
-    dateutil: 'python-dateutil',
-    distutils: 'setuptools',
-    flask: 'flask',
-    freezegun: 'freezegun',
-    hypothesis: 'hypothesis',
-    jinja2: 'jinja2',
-    mock: 'mock',
-    nose: 'nose',
-    numpy: 'numpy',
-    parameterized: 'parameterized',
-    PIL: 'pillow',
-    pkg_resources: 'setuptools<81',
-    pretend: 'pretend',
-    pytest_asyncio: 'pytest-asyncio',
-    pytest_mock: 'pytest-mock',
-    pytz: 'pytz',
-    requests: 'requests',
-    requests_mock: 'requests-mock',
-    responses: 'responses',
-    setuptools: 'setuptools',
-    six: 'six',
-    toml: 'toml',
-    tomli: 'tomli',
-    trio: 'trio',
-    trustme: 'trustme',
-    typing_extensions: 'typing-extensions',
-    yaml: 'pyyaml',
-  }).map(
-    ([name, distribution]) => [RegExp(`No module named '${name}(?:\\.[\\w.]+)?'`), distribution] as const,
-  ),
-];
-
-/** Packages whose absence the output of pytest shows. */
-export const missingPythonPackages = (output: string): readonly string[] => [
-  ...new Set(PYTHON_TOOLS.flatMap(([sign, name]) => (sign.test(output) ? [name] : []))),
-];

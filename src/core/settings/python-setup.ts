@@ -1,6 +1,7 @@
 import { chainParts, wordsOf } from './command-kinds.ts';
-import { type PythonProject, pythonProject } from './python-project.ts';
+import { isRequirement, type PythonProject, pythonProject } from './python-project.ts';
 import { sectionsOf } from './recipes.ts';
+import { toxEnvironment } from './tox.ts';
 
 /** The Python of the virtual environment that set-up makes in the repository. */
 export const VENV = '.venv/bin/python';
@@ -33,30 +34,52 @@ interface PythonFiles {
   readonly read: Readonly<Record<string, string>>;
 }
 
+/** Packages that set-up leaves out. */
+export interface LeanSetup {
+  /** Extras and groups for development, if there are some for tests. */
+  readonly development?: boolean;
+  /** What only tox.ini lists. */
+  readonly tox?: boolean;
+}
+
 /**
  * Everything is installed into a virtual environment of the repository. `more` are additional packages. Null if its
  * files list no packages.
  */
-export function pythonSetup(repository: PythonFiles, more: readonly string[]): string | null {
-  const { files, read } = repository;
-  const project = pythonProject(files, read);
+export function pythonSetup(
+  { files, read: all }: PythonFiles,
+  more: readonly string[],
+  without: LeanSetup = {},
+): string | null {
+  const { 'tox.ini': _tox, ...others } = all;
+  const read = without.tox ? others : all;
+  const project = pythonProject(files, read, without.development);
   const locked = lockedSetup(files, project);
   if (locked !== null) return locked;
-  const lists = [...files].filter((path) => REQUIREMENTS.test(path)).sort();
-  const { isPackage, extras } = project;
-  const listed = project.requirements.map(quoted);
+  const tox = toxEnvironment(read);
+  const ofTox = tox.lists.filter((path) => files.has(path));
+  const lists = [...new Set([...[...files].filter((path) => REQUIREMENTS.test(path)).sort(), ...ofTox])];
+  const { isPackage } = project;
+  const extras = [...new Set([...project.extras, ...tox.extras])];
+  // A package that the files require in a specific version is not requested again.
+  const known = new Set(project.requirements.map(packageNameOf));
+  const added = tox.packages.filter((one) => isRequirement(one) && !known.has(packageNameOf(one)));
+  const listed = [...project.requirements, ...added].map(quoted);
   if (!isPackage && lists.length === 0 && listed.length === 0) return null;
   const wanted = [
     ...(isPackage ? [`-e '.${extras.length > 0 ? `[${extras.join(',')}]` : ''}'`] : []),
     ...lists.map((path) => `-r ${path}`),
     ...listed,
-    // Packages that the files require in a specific version are not requested again.
     ...more.filter((one) => !listed.some((other) => other.startsWith(`'${one}`))),
   ];
   const install = `${VENV} -m pip install ${wanted.join(' ')}`;
   const enough = more.includes('pytest') ? ` || ${VENV} -m pytest --version` : '';
   return `${MAKE_VENV} && { ${install}${enough}; }`;
 }
+
+/** The name of a required package, as the index compares it. */
+const packageNameOf = (requirement: string): string =>
+  (/^[\w.-]+/.exec(requirement)?.[0] ?? '').toLowerCase().replace(/[-_.]+/g, '-');
 
 const quoted = (requirement: string): string => `'${requirement.replaceAll("'", '"')}'`;
 
@@ -247,44 +270,4 @@ function listsVersions(files: ReadonlySet<string>, read: Readonly<Record<string,
   const tox = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('tox');
   const listed = tox?.get('envlist') ?? tox?.get('env_list') ?? '';
   return files.has('tox.ini') && /(?:^|[\s,{])py(?:\d|py|\{)/.test(listed);
-}
-
-/** The repository itself as an argument of pip, with or without extras. */
-const SELF = / -e (?:'\.(?:\[[^\]']*\])?'|"\.(?:\[[^\]"]*\])?"|\.(?:\[\S*\])?)(?=[\s;]|$)/;
-/** A set-up that installs the project itself and nothing else. */
-const ONLY_SELF =
-  /^python3 -m venv --system-site-packages \.venv && (?:\{ )?\.venv\/bin\/python -m pip install -e \S+?(?: \|\| [^;&|]+)?(?:; \})?$/;
-
-/** A set-up command without the project itself, so with its lists alone; null if it does not install the project. */
-export function setupWithoutSelf(setup: string): string | null {
-  if (setup.endsWith(PYTEST_TOO)) {
-    const others = setupWithoutSelf(setup.slice(0, -PYTEST_TOO.length));
-    return others === null ? null : `${others}${PYTEST_TOO}`;
-  }
-  const without = setup.replace(SELF, '');
-  if (without === setup) return null;
-  // Without an argument, pip has nothing to install: the packages of the machine may suffice.
-  const isEmpty = /\bpip install(?: --\w[\w-]*)*\s*(?:&&|\|\||;|\}|$)/.test(without);
-  if (!isEmpty) return without;
-  return ONLY_SELF.test(setup) ? MAKE_VENV : null;
-}
-
-/** The project itself without its extras, whose packages cannot be had; null if it installs none. */
-export function setupWithoutExtras(setup: string): string | null {
-  const [self = ''] = SELF.exec(setup) ?? [];
-  return self.includes('[') ? setup.replace(self, () => self.replace(/\[[^\]]*\]/, '')) : null;
-}
-
-/**
- * A set-up command whose packages require another version of the project itself, as pytest does of its own
- * dependencies: in a checkout without tags, a version that is made of tags is too small. The project is installed for
- * its dependencies first, then the packages, which may replace it, then the project in place of what they brought.
- * Null if it does not install both.
- */
-export function setupWithSelfLast(setup: string): string | null {
-  const [self] = SELF.exec(setup) ?? [];
-  const others = setupWithoutSelf(setup);
-  if (self === undefined || others === null || !others.startsWith(`${MAKE_VENV} && `)) return null;
-  const install = `${VENV} -m pip install`;
-  return `${others.replace(MAKE_VENV, () => `${MAKE_VENV} && ${install}${self}`)} && ${install} --no-deps${self}`;
 }

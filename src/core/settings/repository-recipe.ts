@@ -38,6 +38,8 @@ export interface Ecosystem extends CheckCommands {
   readonly file: string;
   /** The test command is a convention of such repositories, not defined by this one. */
   readonly guessed?: boolean;
+  /** Paths of its test files. */
+  readonly tests?: RegExp;
   /** Needs no set-up command. */
   readonly complete?: boolean;
 }

@@ -39,6 +39,17 @@ describe('crates of a workspace', () => {
     expect(next([failed(all, step, output)])?.commands).toEqual(alone);
     expect(next([failed(alone, 'tests', output)])).toBeNull();
   });
+
+  test('and features that tests need, if they cannot be built', () => {
+    const commands = {
+      setup: 'cargo fetch',
+      build: 'cargo build --features full',
+      test: 'cargo test --features full',
+    };
+    expect(next([failed(commands, 'build', 'error: failed to run custom build command')])?.commands).toEqual(
+      alone,
+    );
+  });
 });
 
 describe('after a set-up that failed', () => {
@@ -101,6 +112,11 @@ describe('after a set-up that failed', () => {
       `${PIP} -e '.[test,dev]' pytest; }`,
       'ERROR: Could not find a version that satisfies the requirement y; extra == "test" (from x[test]) (from versions: none)',
       `${PIP} -e '.' pytest; }`,
+    ],
+    [
+      `${PIP} -e '.[test,dev]' pytest; }`,
+      'ERROR: Could not find a version that satisfies the requirement sphinx>=9.1; extra == "dev" (from x[dev])',
+      `${PIP} -e '.[test]' pytest; }`,
     ],
     [
       `${PIP} -e '.[test]' -r requirements.txt; }`,

@@ -234,6 +234,48 @@ describe('commands are detected', () => {
       { setup: 'composer install --no-interaction --no-progress', test: 'phpunit' },
     ],
     [
+      'PHP with Pest, which PHPUnit cannot run',
+      ['composer.json', 'phpunit.xml.dist', 'tests/Pest.php'],
+      { 'composer.json': '{ "require-dev": { "pestphp/pest": "^2.34|^3.7", "phpunit/phpunit": "^11" } }' },
+      { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/pest' },
+    ],
+    [
+      'Pest itself',
+      ['composer.json', 'phpunit.xml', 'bin/pest', 'tests/Pest.php'],
+      { 'composer.json': '{ "name": "pestphp/pest", "require": { "phpunit/phpunit": "^12" } }' },
+      { setup: 'composer install --no-interaction --no-progress', test: 'php bin/pest' },
+    ],
+    [
+      'a library in C with a solution of Visual Studio in a folder',
+      ['Makefile', 'build/VS2022/lz4.sln', 'build/VS2022/lz4/lz4.vcxproj'],
+      { Makefile: 'test:\n\t./t\n' },
+      { test: 'make test' },
+    ],
+    [
+      'a library in C with bindings for .NET',
+      ['CMakeLists.txt', 'contrib/dotzlib/DotZLib.sln', 'contrib/dotzlib/DotZLib/DotZLib.csproj'],
+      { 'CMakeLists.txt': 'project(zlib C)\nenable_testing()\n' },
+      {
+        setup: 'cmake -S . -B build -DBUILD_TESTING=ON && { timeout 600 cmake --build build || true; }',
+        build: 'cmake --build build',
+        test: 'ctest --test-dir build --output-on-failure',
+      },
+    ],
+    [
+      'Cargo whose tests need features',
+      ['Cargo.toml'],
+      {
+        'Cargo.toml':
+          '[package]\nname = "hyper"\n[[test]]\nname = "client"\nrequired-features = ["full"]\n[[test]]\nname = "gzip"\nrequired-features = ["full", "gzip", "x; rm -rf /"]\n[[bench]]\nname = "b"\nrequired-features = ["nightly"]\n',
+      },
+      {
+        setup:
+          '{ timeout 600 cargo build --features full,gzip && timeout 600 cargo test --features full,gzip --no-run || true; }',
+        build: 'cargo build --features full,gzip',
+        test: 'cargo test --features full,gzip',
+      },
+    ],
+    [
       'CMake with tests, before a makefile',
       ['CMakeLists.txt', 'Makefile', 'build/README'],
       { 'CMakeLists.txt': 'project(x C)\nenable_testing()\n', Makefile: 'test:\n\t./x\n' },
@@ -246,7 +288,7 @@ describe('commands are detected', () => {
     ],
     [
       '.NET',
-      ['X.sln'],
+      ['X.sln', 'src/X/X.csproj'],
       {},
       { setup: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' },
     ],
@@ -276,5 +318,32 @@ describe('commands are detected', () => {
     ['nothing', ['README.md'], {}, {}],
   ])('%s', (_, files, read, expected) => {
     expect(commandsOf({ files, read })).toEqual(expected);
+  });
+});
+
+describe('of several languages, the one with most test files is tested', () => {
+  const python = { 'tox.ini': '[testenv]\ncommands = python -m django test -v2 {posargs:tests}\n' };
+  const node = {
+    'package.json': manifest({ scripts: { test: 'vitest' }, devDependencies: { vitest: '4' } }),
+  };
+  const read = { ...python, ...node };
+
+  test('a package.json for the assets of a project in Python does not hide its tests', () => {
+    const files = [...Object.keys(read), 'js/toolbar.test.js', 'tests/test_a.py', 'tests/test_b.py'];
+    const { commands, others } = detectChecks({ files, read });
+    expect(commands.test).toBe('python -m django test -v2 tests');
+    expect(others.at(-1)?.commands).toEqual({ setup: 'npm install', test: 'npm test' });
+  });
+
+  test('samples do not count, and the first one stays where both have as many', () => {
+    const samples = [
+      'tests/a.test.js',
+      'tests/fixtures/test_a.py',
+      'examples/tests/test_b.py',
+      'x/test_c.py',
+    ];
+    const { commands, others } = detectChecks({ files: [...Object.keys(read), ...samples], read });
+    expect(commands.test).toBe('npm test');
+    expect(others).toEqual([]);
   });
 });

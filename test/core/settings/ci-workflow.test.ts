@@ -265,9 +265,9 @@ describe('last resorts', () => {
       'tox.ini':
         '[testenv]\ndeps =\n    stestr>=2\n    -r needs.txt\ncommands =\n    stestr-test {posargs}\n    python -m unittest {posargs:tests}\n',
     };
-    expect(detect(read, 'setup.py').commands).toEqual({
+    expect(detect(read, 'setup.py', 'needs.txt').commands).toEqual({
       setup:
-        "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install -e '.' 'stestr>=2' -r needs.txt; }",
+        "python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install -e '.' -r needs.txt 'stestr>=2'; }",
       test: '.venv/bin/python -m unittest tests',
     });
   });

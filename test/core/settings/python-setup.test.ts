@@ -35,7 +35,15 @@ describe('what a Python project needs for its tests', () => {
     [
       'environments of hatch in which tests run',
       '[tool.hatch.envs.default]\ndependencies = ["pytest"]\n[tool.hatch.envs.hatch-test]\nextra-dependencies = ["hypothesis"]\n[tool.hatch.envs.docs]\ndependencies = ["mkdocs"]\n',
-      ['pytest', 'hypothesis'],
+      [
+        ...['pytest', 'coverage[toml]', 'pytest-mock', 'pytest-rerunfailures', 'pytest-xdist[psutil]'],
+        'hypothesis',
+      ],
+    ],
+    [
+      'what a group for development includes, without documentation and releases',
+      '[dependency-groups]\ndev = [{include-group = "docs"}, {include-group = "pkg-meta"}, {include-group = "test"}, {include-group = "type"}]\ntest = ["pytest>=9"]\ntype = ["ty", {include-group = "docs"}]\ndocs = ["sphinx>=9.1"]\npkg-meta = ["twine"]\n',
+      ['pytest>=9', 'ty'],
     ],
     [
       'nothing that comes from an address, is an option, or is no package',
@@ -60,9 +68,21 @@ describe('what a Python project needs for its tests', () => {
     ).toEqual(['test']);
     const legacy = '[options.extras_require]\ntests =\n    pytest\ndocs = sphinx\n';
     expect(project('', { 'setup.cfg': legacy }).extras).toEqual(['tests']);
+    const setup =
+      'setup(\n  name="x",\n  extras_require = {\n    # "no": 1\n    "tests": ["pytest", {"dev": 1}],\n    \'docs\': [],\n    "develop": [],\n  },\n  x={"unit": 1},\n)\nextras_require["testing"] = []\n';
+    expect(project('', { 'setup.py': setup }).extras).toEqual(['testing', 'tests', 'develop']);
     const features =
       '[project.optional-dependencies]\ncli = ["x"]\n[tool.hatch.envs.test]\nfeatures = ["cli", "nowhere"]\n';
     expect(project(features).extras).toEqual(['cli']);
+  });
+
+  test('the environment for tests of hatch, also in hatch.toml', () => {
+    const hatch =
+      '[envs.hatch-test]\nextra-dependencies = ["flit-core"]\n[envs.docs]\ndependencies = ["mkdocs"]\n';
+    expect(project('', { 'hatch.toml': hatch }).requirements).toEqual([
+      ...['coverage[toml]', 'pytest', 'pytest-mock', 'pytest-rerunfailures', 'pytest-xdist[psutil]'],
+      'flit-core',
+    ]);
   });
 
   test('it is a package, or says that it is none', () => {
@@ -93,6 +113,71 @@ describe('what a Python project needs for its tests', () => {
 const detect = (files: Record<string, string>) =>
   detectChecks({ files: Object.keys(files), read: files }).commands;
 const TESTED = { 'tests/conftest.py': '' };
+
+describe('what tox installs for the tests is installed without tox', () => {
+  const detected = (files: Record<string, string>) =>
+    detectChecks({ files: Object.keys(files), read: files });
+  const START = 'python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install';
+  const END = ' || .venv/bin/python -m pytest --version; }';
+  const PACKAGE = { 'setup.py': 'setup(name="x", extras_require={"tests": []})\n', ...TESTED };
+
+  test('its packages, lists, extras and groups, but for those of single environments', () => {
+    const ini = `[tox]
+envlist = py{310,311}-dj{52,main}
+[needs]
+deps =
+    sybil >= 1.3.0  # a reason
+    pytest-twisted >= 1.14.3
+[testenv]
+deps =
+    {[needs]deps}
+    dj52: django~=5.2.0
+    djmain: https://example.org/main.tar.gz
+    pytest >= 8.4.1
+    Attrs>=21
+    -r tests/needs.txt
+    -r nowhere.txt
+    $(touch x)
+extras = socks, tests
+dependency_groups =
+    optional
+    dj52: django52
+[testenv:docs]
+deps = sphinx
+`;
+    const toml =
+      '[project]\nname = "x"\n[dependency-groups]\ntest = ["attrs>=20"]\noptional = ["markdown"]\ndjango52 = ["django"]\n';
+    const files = { ...PACKAGE, 'pyproject.toml': toml, 'tox.ini': ini, 'tests/needs.txt': '' };
+    const { commands, others } = detected(files);
+    expect(commands.setup).toBe(
+      `${START} -e '.[tests,socks]' -r tests/needs.txt 'attrs>=20' 'markdown' 'sybil >= 1.3.0' 'pytest-twisted >= 1.14.3' 'pytest >= 8.4.1'${END}`,
+    );
+    expect(others.map(({ commands: { setup } }) => setup)).toEqual([
+      `${START} -e '.[tests]' 'attrs>=20' pytest${END}`,
+    ]);
+  });
+
+  test('its variables, but for those of Python and of tools, and values that only tox can fill in', () => {
+    const ini =
+      '[testenv]\nsetenv =\n    PYTHONWARNINGS = error\n    DJANGO_SETTINGS_MODULE = tests.settings\n    DB_NAME = {env:DB_NAME:x}\n    BAD = $(id)\n    API_TOKEN = x\n    ASYNC_TEST_TIMEOUT=25\n';
+    expect(detect({ ...PACKAGE, 'tox.ini': ini }).test).toBe(
+      'DJANGO_SETTINGS_MODULE=tests.settings ASYNC_TEST_TIMEOUT=25 .venv/bin/python -m pytest',
+    );
+  });
+
+  test('references in a circle end', () => {
+    const ini = '[a]\ndeps = {[b]deps}\n[b]\ndeps = {[a]deps}\n[testenv]\ndeps = {[a]deps}\n';
+    expect(detect({ ...PACKAGE, 'tox.ini': ini }).setup).toBe(`${START} -e '.[tests]' pytest${END}`);
+  });
+
+  test('if packages for development cannot be had, those for tests suffice', () => {
+    const toml =
+      '[project]\nname = "x"\n[project.optional-dependencies]\ntests = ["pytest"]\ndev = ["sphinx"]\n';
+    const { commands, others } = detected({ ...TESTED, 'pyproject.toml': toml });
+    expect(commands.setup).toBe(`${START} -e '.[tests,dev]' pytest${END}`);
+    expect(others[0]?.commands.setup).toBe(`${START} -e '.[tests]' pytest${END}`);
+  });
+});
 
 describe('a locked project is set up by the program that wrote the lock file', () => {
   const setupOf = (lock: string, toml = '[project]\nname = "x"\n'): string =>

@@ -1,0 +1,87 @@
+import { MAX_COMMAND_CHARS, namesTests } from './ci-commands.ts';
+import { stepKind } from './command-kinds.ts';
+import { sectionsOf } from './recipes.ts';
+
+type Read = Readonly<Record<string, string>>;
+
+/** What tox installs and sets for the tests, as `[testenv]` of tox.ini says; not yet checked for pip or a shell. */
+interface ToxEnvironment {
+  /** Paths of requirement lists. */
+  readonly lists: readonly string[];
+  /** Packages with versions, in pip's syntax. */
+  readonly packages: readonly string[];
+  readonly extras: readonly string[];
+  /** Groups of `[dependency-groups]`. */
+  readonly groups: readonly string[];
+  /** `NAME=value` of variables that the tests see. */
+  readonly variables: readonly string[];
+}
+
+/** Nested references from one section to another; real files have one. */
+const MAX_REFERENCES = 4;
+/** A condition on the name of the environment, such as `django42: …`: only tox knows which one is meant. */
+const FACTORS = /^[\w!{},.-]+:/;
+/** Variables of Python and its tools, which the sandbox sets itself or which make an old suite fail on a newer Python. */
+const OF_TOOLS =
+  /^(?:PYTHON\w*|PIP_\w+|UV_\w+|COV\w*|TOX\w*|VIRTUAL\w*|PATH|HOME|\w*(?:TOKEN|SECRET|PASSWORD|KEY))$/;
+
+export function toxEnvironment(read: Read): ToxEnvironment {
+  const sections = toxSections(read);
+  const lines = (key: string, other = key): readonly string[] => {
+    const section = sections.get('testenv');
+    return linesWithReferences(section?.get(key) ?? section?.get(other) ?? '', sections);
+  };
+  const names = (key: string, other = key): readonly string[] =>
+    lines(key, other)
+      .flatMap((line) => line.split(/[\s,]+/))
+      .filter((name) => /^[\w.-]{1,60}$/.test(name));
+  const needs = lines('deps');
+  const inner = needs.flatMap((line) => /^(?:-e ?)?\.\[([\w., -]+)\]$/.exec(line)?.[1]?.split(/[ ,]+/) ?? []);
+  return {
+    lists: needs.flatMap((line) => /^-r ?([\w./-]+)$/.exec(line)?.[1] ?? []),
+    packages: needs.filter((line) => /^[A-Za-z0-9]/.test(line)),
+    extras: [...names('extras'), ...inner],
+    groups: names('dependency_groups'),
+    variables: lines('setenv', 'set_env').flatMap((line) => {
+      const [, name = '', value = ''] = /^(\w+)\s*=\s*([\w@./:,+-]+)$/.exec(line) ?? [];
+      return value === '' || OF_TOOLS.test(name) ? [] : [`${name}=${value}`];
+    }),
+  };
+}
+
+const toxSections = (read: Read) => sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024));
+
+/** Lines of a value without those for some environments only; `{[section]key}` is replaced by what is there. */
+function linesWithReferences(
+  value: string,
+  sections: ReturnType<typeof toxSections>,
+  depth = 0,
+): readonly string[] {
+  return linesOf(value).flatMap((line) => {
+    const [, section = '', key = ''] = /^\{\[([^\]]+)\]([\w-]+)\}$/.exec(line) ?? [];
+    if (key !== '')
+      return depth < MAX_REFERENCES
+        ? linesWithReferences(sections.get(section)?.get(key) ?? '', sections, depth + 1)
+        : [];
+    return FACTORS.test(line) ? [] : [line];
+  });
+}
+
+const linesOf = (value: string | undefined): readonly string[] =>
+  (value ?? '')
+    .split('\n')
+    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '');
+
+/** The test command of tox environments. */
+export function toxTests(read: Read): { readonly command: string; readonly file: string } | null {
+  const lines = linesOf(toxSections(read).get('testenv')?.get('commands'));
+  const line = lines
+    .map((one) => one.replace(/^-\s+/, ''))
+    .find((one) => stepKind(one) === 'tests' || namesTests(one));
+  const command = line
+    ?.replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
+    .trim();
+  if (command === undefined || /[{}]/.test(command) || command.length > MAX_COMMAND_CHARS) return null;
+  return { command, file: 'tox.ini' };
+}
