@@ -58,18 +58,26 @@ const MS_PER_DAY = 86_400_000;
 const YEAR_MS = 366 * MS_PER_DAY;
 const UNIT_DAYS = { d: 1, w: 7, mo: 30.5, y: 366 } as const;
 
-/** Milliseconds from then until now. */
+/** Milliseconds from then until now. Commits of git are not older than 1970. */
 export function since(text: string): number {
-  const span = /^(\d{1,4})(d|w|mo|y)$/.exec(text);
-  if (span && Number(span[1]) > 0)
-    return Number(span[1]) * UNIT_DAYS[span[2] as keyof typeof UNIT_DAYS] * MS_PER_DAY;
-  const date = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
-  const ago = Date.now() - date;
-  if (Number.isNaN(date) || ago <= 0)
+  const now = Date.now();
+  const ago = spanOf(text) ?? now - dateOf(text);
+  if (!(ago > 0 && ago <= now))
     throw new InvalidArgumentError(
-      'Give a time such as 90d, 8w, 12mo or 2y, or a date of the past such as 2026-01-31.',
+      'Give a time such as 90d, 8w, 12mo or 2y, or a date of the past such as 2026-01-31, not before 1970.',
     );
   return ago;
+}
+
+function spanOf(text: string): number | null {
+  const [, count, unit] = /^(\d{1,4})(d|w|mo|y)$/.exec(text) ?? [];
+  return unit === undefined ? null : Number(count) * UNIT_DAYS[unit as keyof typeof UNIT_DAYS] * MS_PER_DAY;
+}
+
+/** NaN if it is none; `Date.parse` takes 31 February for 3 March. */
+function dateOf(text: string): number {
+  const date = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  return !Number.isNaN(date) && new Date(date).toISOString().startsWith(text) ? date : Number.NaN;
 }
 
 async function mine(shell: Shell, name: string | undefined, flags: MineFlags): Promise<number> {
@@ -101,7 +109,7 @@ async function mine(shell: Shell, name: string | undefined, flags: MineFlags): P
       if (flags.json) shell.screen.out(`${jsonText({ dataset: file, ...mined, next })}\n`);
       else shell.screen.out(minedText(mined, file, next));
       if (mined.summary.stop === 'interrupted') return EXIT.stopped;
-      return mined.summary.kept > 0 ? EXIT.done : EXIT.nothingSurvived;
+      return mined.summary.kept + mined.others > 0 ? EXIT.done : EXIT.nothingSurvived;
     } finally {
       await folder.close();
     }
@@ -127,8 +135,11 @@ const SHALLOW =
   'The clone is shallow, so older changes are not in it. `git fetch --unshallow` in the repository gets them.';
 
 /** A table of what was found, kept and dropped. */
-function minedText({ summary, shallow, dropped, stated }: Mined, file: string, next: string): string {
-  const rows = summaryRows(summary);
+function minedText({ summary, others, shallow, dropped, stated }: Mined, file: string, next: string): string {
+  const rows = [
+    ...summaryRows(summary),
+    ...(others > 0 ? [['other tasks of the dataset', others] as const] : []),
+  ];
   const says = statementLines(stated);
   const width = Math.max(...rows.map(([what]) => what.length));
   const first = dropped
@@ -145,7 +156,7 @@ function minedText({ summary, shallow, dropped, stated }: Mined, file: string, n
     ...(summary.found === 0 && !shallow
       ? ['No change since then has both sources and tests. A longer --since may help.']
       : []),
-    ...(summary.kept > 0 ? [`The tasks are in ${file}.`, next] : []),
+    ...(summary.kept + others > 0 ? [`The tasks are in ${file}.`, next] : []),
     '',
   ].join('\n');
 }

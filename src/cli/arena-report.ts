@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { arenaReport, REPORT_FILES, reportHtml, reportJson, reportMarkdown } from '../core/arena/index.ts';
+import { asFault, Fault } from '../core/model/index.ts';
 import { loadContest, readDecisions } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath } from './arena.ts';
@@ -27,10 +28,7 @@ async function writeReport(shell: Shell, name: string, flags: ReportFlags): Prom
   const result = arenaReport({ ...loaded, decisions: await readDecisions(folder) });
   const out = flags.out === undefined ? path : resolve(shell.cwd, flags.out);
   // The contest's folder may be a stranger's: a link in place of a report must not lead elsewhere.
-  const write =
-    flags.out === undefined
-      ? folder.write
-      : (file: string, text: string) => shell.writeText(join(out, file), text);
+  const write = flags.out === undefined ? folder.write : writerIn(shell, out);
   const texts = {
     [REPORT_FILES.markdown]: reportMarkdown(result),
     [REPORT_FILES.json]: reportJson(result),
@@ -46,3 +44,16 @@ async function writeReport(shell: Shell, name: string, flags: ReportFlags): Prom
   );
   return EXIT.done;
 }
+
+/** Writes below a folder that the user named. Fault: OUTPUT_UNWRITABLE. */
+const writerIn = (shell: Shell, out: string) => async (file: string, text: string) => {
+  try {
+    await shell.writeText(join(out, file), text);
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (code !== 'INTERNAL') throw thrown;
+    throw new Fault('OUTPUT_UNWRITABLE', `Cannot write the report into the folder ${out}: ${message}.`, {
+      cause: thrown,
+    });
+  }
+};

@@ -52,8 +52,12 @@ export function addArena(program: Command, shell: Shell, done: (code: number) =>
   contestCommand(arena, 'gen')
     .description('ask every contestant for every task; what exists is not asked again')
     .addOption(repositoryOption())
-    .option('--rounds <count>', 'rounds, instead of those in contest.yml', whole(1))
-    .option('--seed <number>', 'seed of samples made now, instead of the one in contest.yml', whole(0))
+    .option('--rounds <count>', 'rounds, instead of those in contest.yml', whole(1, 100))
+    .option(
+      '--seed <number>',
+      'seed of samples made now, instead of the one in contest.yml',
+      whole(0, 2 ** 31 - 1),
+    )
     .option('--new-version', 'go on after a change although votes on an earlier version no longer count')
     .option('--trust-checks', 'agree to run the commands of tasks even if the sandbox is weaker')
     .addHelpText(

@@ -227,7 +227,11 @@ function addSelect(program: Command, shell: Shell, done: (code: number) => void)
     )
     .option('--writers', 'let models write tests from the issue if execution leaves doubt')
     .option('--budget <usd>', 'budget for the models of one request in US dollars (default: 1)', parseDollars)
-    .option('--jobs <count>', 'requests to process at a time (default: number of cores plus one)', whole(1))
+    .option(
+      '--jobs <count>',
+      'requests to process at a time (default: number of cores plus one)',
+      whole(1, 1_000),
+    )
     .option('--explain', 'add all evidence and scores of what was executed to each answer', false)
     .addOption(new Option('--without <signals>', 'signals to ignore, comma-separated').argParser(signals))
     .action(async (o: SelectFlags) => done(await selectLines(shell, o)));

@@ -63,7 +63,7 @@ const line = (view: RunView, stopped: boolean): string => {
   const when = new Date(view.startedAt).toISOString().slice(0, 16).replace('T', ' ');
   const where =
     view.origin.kind === 'github' ? `${view.origin.repository}#${view.origin.issue}` : view.origin.path;
-  return `${view.id}  ${when}  ${stateOf(view, stopped).padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
+  return `${view.id}  ${when} UTC  ${stateOf(view, stopped).padEnd(LONGEST_STATE)}  ${shown(where)}  ${shown(view.title)}`;
 };
 
 /** `runoff status`: the status of a run, by default the latest one. */
@@ -136,7 +136,7 @@ const jsonOf = ({ at, ...record }: AuditRecord) => ({ ...record, at: new Date(at
 
 const auditLine = ({ at, run, entry }: AuditRecord): string => {
   const when = new Date(at).toISOString().slice(0, 19).replace('T', ' ');
-  return `${when}  ${(run ?? '-').padEnd(11)}  ${visibleCode(auditText(entry)).replaceAll('\n', ' ')}`;
+  return `${when} UTC  ${(run ?? '-').padEnd(11)}  ${visibleCode(auditText(entry)).replaceAll('\n', ' ')}`;
 };
 
 function auditText(entry: AuditEntry): string {

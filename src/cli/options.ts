@@ -3,16 +3,21 @@ import { SIGNALS, type Signal } from '../core/ranking/index.ts';
 
 // Parsers for values on the command line. Commander adds the name of the option to what they throw.
 
-export const whole = (least: number) => (text: string) => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < least)
-    throw new InvalidArgumentError(`Give a whole number of at least ${least}.`);
-  return value;
-};
+/** A whole number in digits, from `least` to `most` (by default more than anybody needs). */
+export const whole =
+  (least: number, most = 1_000_000) =>
+  (text: string) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= least && value <= most))
+      throw new InvalidArgumentError(
+        `Give a whole number from ${least} to ${most.toLocaleString('en-US')}, in digits.`,
+      );
+    return value;
+  };
 export const parseDollars = (text: string) => {
-  const value = Number(text);
-  if (!Number.isFinite(value) || value <= 0)
-    throw new InvalidArgumentError('Give an amount in US dollars, e.g. 2.50.');
+  const value = /^\d{0,6}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value > 0))
+    throw new InvalidArgumentError('Give an amount in US dollars below 1,000,000, e.g. 2.50.');
   return value;
 };
 export const postgresAddress = (text: string) => {

@@ -318,6 +318,11 @@ describe('the report', () => {
     expect(JSON.parse(await readFile(join(folder, 'report.json'), 'utf8')).votes.decided).toBe(3);
     const json = at();
     await json.type('arena', 'report', 'spring', '--json', '--out', dir);
+    const refused = at();
+    expect(await refused.type('arena', 'report', 'spring', '--out', join(dir, 'report.json'))).toBe(2);
+    expect(refused.err()).toMatch(
+      /Cannot write the report into the folder .*report\.json: .*\n→ Name a file/,
+    );
     expect(JSON.parse(json.out())).toEqual(JSON.parse(await readFile(join(dir, 'report.json'), 'utf8')));
   });
 

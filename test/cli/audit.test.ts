@@ -34,10 +34,10 @@ test('the audit is read in the order in which things happened, and no name can m
   const said = await typed();
   expect(said).not.toContain('\u001b');
   expect(said.replaceAll(/mallory\S*/g, 'mallory')).toMatchInlineSnapshot(`
-    "2026-01-02 12:00:00  r1           write    comment acme/shop#7
-    2026-01-02 12:00:01  r2           write    open-pull acme/shop#7 (failed, 502)
-    2026-01-02 12:00:02  -            command  mallory by token 0123456789ab on #7: /auto-dev cancel (ignored: the author has no write access to the repository)
-    2026-01-02 12:00:03  r1           change   coded → cancelled: the label was taken off
+    "2026-01-02 12:00:00 UTC  r1           write    comment acme/shop#7
+    2026-01-02 12:00:01 UTC  r2           write    open-pull acme/shop#7 (failed, 502)
+    2026-01-02 12:00:02 UTC  -            command  mallory by token 0123456789ab on #7: /auto-dev cancel (ignored: the author has no write access to the repository)
+    2026-01-02 12:00:03 UTC  r1           change   coded → cancelled: the label was taken off
     "
   `);
 });

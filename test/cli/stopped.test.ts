@@ -44,7 +44,7 @@ test('a run that a process works on is not called stopped', async () => {
 test('the list and the JSON tell the same; runs of the App have no process of their own', async () => {
   const listed = await shell(false);
   await listed.type('runs');
-  expect(listed.out()).toMatch(/r0000000001 .* coded, stopped .* x\n/);
+  expect(listed.out()).toMatch(/^r0000000001 {2}1970-01-01 00:00 UTC {2}coded, stopped .* x\n/m);
   expect(listed.out()).toMatch(/r0000000002 .* queued {2,}acme/);
   const asJson = await shell(false);
   await asJson.type('status', RUN, '--json');

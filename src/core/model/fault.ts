@@ -139,7 +139,7 @@ export const FAULTS = {
   },
   OUTPUT_UNWRITABLE: {
     retry: 'no',
-    advice: 'Name a file in an existing folder that you can write to.',
+    advice: 'Name a file in an existing folder, or for a report a folder, that you can write to.',
   },
   SPEC_MISSING: {
     retry: 'no',

@@ -211,7 +211,7 @@ export const Environment = z.object({
     'Runs that this process executes at the same time; further runs wait in the run queue. Runs that wait for people do not count. Default: 8.',
   ),
   KEEP_RUNS: days(180).describe(
-    'How long finished runs and their artifacts are kept, in days such as 180d. Runs with an open pull request, runs that wait for a pick, and runs of which somebody picked a candidate are kept. Default: 180d.',
+    'How long finished runs and their artifacts are kept, in days such as 180d; at least 4d. Runs with an open pull request, runs that wait for a pick, and runs of which somebody picked a candidate are kept. Default: 180d.',
   ),
   KEEP_LEDGER: days(400).describe(
     'How long the audit log and the cost of each model call are kept, in days such as 400d; at least 4d. Calls of a run are kept as long as the run. Default: 400d.',

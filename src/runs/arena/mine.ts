@@ -44,6 +44,8 @@ interface MineOptions {
 
 export interface Mined {
   readonly summary: MiningSummary;
+  /** Tasks of the dataset that come from elsewhere than the changes that were looked at. */
+  readonly others: number;
   /** The repository lacks its older commits. */
   readonly shallow: boolean;
   /** Of this call. */
@@ -70,11 +72,11 @@ export async function mineHistory(ports: MinePorts, options: MineOptions): Promi
     options.onProgress(`Tasks are stated by commit messages: ${STATEMENTS[issues.why].because}.`);
   const classified = classifyChanges(changes, issues.kind === 'open' ? issues.repository : null);
   const found = classified.flatMap((one) => (one.kind === 'found' ? [one.found] : []));
-  const outcomes = await earlierOutcomes(folder, options, found);
+  const { outcomes, others } = await earlierOutcomes(folder, options, found);
   const open = found.filter(({ change }) => !outcomes.has(change.commit));
   options.onProgress(openingText(changes.length, found.length, found.length - open.length));
-  const { stop, ...now } = await executeInTurn(ports, { ...options, issues }, open, outcomes);
-  return { summary: summaryOf(classified, [...outcomes.values()], stop), shallow, ...now };
+  const { stop, ...now } = await executeInTurn(ports, { ...options, issues, others }, open, outcomes);
+  return { summary: summaryOf(classified, [...outcomes.values()], stop), others, shallow, ...now };
 }
 
 /** Executes changes until there is a reason to stop; adds what is found out to `outcomes`. */
@@ -85,6 +87,7 @@ async function executeInTurn(
   outcomes: Map<Sha, MinedOutcome>,
 ): Promise<Pick<Mined, 'dropped' | 'stated'> & { readonly stop: Stop }> {
   const { limit, onProgress } = options;
+  const tasks = () => options.others + keptIn(outcomes);
   const began = ports.clock.elapsed();
   const elapsed = () => (ports.clock.elapsed() - began) / 1_000;
   const dropped: MinedRecord[] = [];
@@ -92,7 +95,7 @@ async function executeInTurn(
   let outages = 0;
   for (const [checked, mined] of open.entries()) {
     const started = elapsed();
-    const stop = stopNow(options, keptIn(outcomes), started);
+    const stop = stopNow(options, tasks(), started);
     if (stop !== null) return { stop, dropped, stated };
     const tried = await tryChange(ports, mined, options);
     if (tried.kind === 'stopped') return { stop: 'interrupted', dropped, stated };
@@ -113,10 +116,10 @@ async function executeInTurn(
     outcomes.set(record.commit, record.outcome);
     if (record.outcome !== 'kept') dropped.push(record);
     else if (tried.statedBy !== null) stated[tried.statedBy] = (stated[tried.statedBy] ?? 0) + 1;
-    const done = { kept: keptIn(outcomes), checked: checked + 1, seconds: elapsed() };
+    const done = { kept: tasks(), checked: checked + 1, seconds: elapsed() };
     onProgress(`${recordText(record)} (${progressText(done, { found: open.length, limit })})`);
   }
-  return { stop: stopNow(options, keptIn(outcomes), 0) ?? 'done', dropped, stated };
+  return { stop: stopNow(options, tasks(), 0) ?? 'done', dropped, stated };
 }
 
 const keptIn = (outcomes: ReadonlyMap<Sha, MinedOutcome>): number =>
@@ -127,18 +130,18 @@ const openingText = (commits: number, found: number, before: number): string =>
 
 function stopNow(
   { limit, minutes, signal }: Pick<MineOptions, 'limit' | 'minutes' | 'signal'>,
-  kept: number,
+  tasks: number,
   seconds: number,
 ): Stop | null {
   if (signal.aborted) return 'interrupted';
-  if (kept >= limit) return 'limit';
+  if (tasks >= limit) return 'limit';
   return minutes !== undefined && seconds >= 60 * minutes ? 'time' : null;
 }
 
 /** Changes in a row that a registry or GitHub did not answer for, after which it counts as away. Our default. */
 const MAX_OUTAGES = 3;
 
-type TryOptions = MineOptions & { readonly issues: IssueAccess };
+type TryOptions = MineOptions & Pick<Mined, 'others'> & { readonly issues: IssueAccess };
 
 type Tried =
   | {
@@ -171,12 +174,12 @@ async function tryChange(ports: MinePorts, found: FoundChange, options: TryOptio
   }
 }
 
-/** Outcomes of earlier calls. A task that was written by a call that was killed before it noted the outcome counts. */
+/** Outcomes of earlier calls, and the number of other tasks. A task that was written by a call that was killed before it noted the outcome counts. */
 async function earlierOutcomes(
   folder: ContestFolder,
   { dataset, again }: Pick<MineOptions, 'again' | 'dataset'>,
   found: readonly FoundChange[],
-): Promise<Map<Sha, MinedOutcome>> {
+): Promise<{ readonly outcomes: Map<Sha, MinedOutcome>; readonly others: number }> {
   const noted = readRecords(
     (await folder.records(minedFile(dataset))) ?? '',
     minedFile(dataset),
@@ -196,7 +199,7 @@ async function earlierOutcomes(
     else if (outcome === 'kept') outcomes.set(change.commit, 'removed');
     else if (outcome !== undefined && !again) outcomes.set(change.commit, outcome);
   }
-  return outcomes;
+  return { outcomes, others: tasks.length - keptIn(outcomes) };
 }
 
 function recordOf(
