@@ -39,6 +39,9 @@ export interface StageFilter extends Pick<GitHubOrigin, 'repositoryId' | 'work'>
   readonly limit: number;
 }
 
+/** The intent of a run that is fulfilled if the pick with this key was refused later, and no longer counts. */
+export const rejectedPickKey = (key: string): string => `dropped:${key}`;
+
 /** What a list shows of a run. */
 export interface ListedRun {
   readonly id: RunId;
@@ -50,7 +53,7 @@ export interface ListedRun {
   readonly title: string;
   readonly decision?: Decision;
   readonly trouble?: RunTrouble;
-  /** The pick that stands; absent if nobody has picked. */
+  /** The last pick that counts; absent if there is none. */
   readonly pick?: Pick<PickRecord, 'alias' | 'by' | 'at'>;
   readonly usd: Usd;
 }

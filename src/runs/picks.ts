@@ -1,9 +1,7 @@
 import { type Alias, Fault, fullNameOf, isOver, type RunId } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
-import type { PickRecord, RunRecord, Store, Vote } from '../ports/index.ts';
+import { type PickRecord, type RunRecord, rejectedPickKey, type Store, type Vote } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
-
-const rejectedPickKey = (key: string): string => `dropped:${key}`;
 
 /** Rejects a pick that GitHub refused: it stays on record but no longer counts. `why`: a sentence. */
 export async function rejectPick(store: Store, runId: RunId, key: string, why: string): Promise<void> {

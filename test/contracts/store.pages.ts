@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { RunFilter, Store } from '../../src/ports/index.ts';
+import { type RunFilter, rejectedPickKey, type Store } from '../../src/ports/index.ts';
+import { rejectPick } from '../../src/runs/picks.ts';
 import { bookRow, ledgerRow } from '../world/ledger.ts';
 import { githubOrigin } from '../world/origin.ts';
 
@@ -85,6 +86,22 @@ export function pagesContract(fresh: () => Promise<Store>): void {
       expect(await store.stagesOf({ ...filter, limit: 1 })).toEqual([stages(20)]);
       expect(await store.stagesOf({ ...filter, work: 'fix' })).toEqual([stages(30)]);
       expect(await store.stagesOf({ ...filter, repositoryId: 44 })).toEqual([]);
+    });
+
+    test('tell the pick that counts: not one that GitHub refused later', async () => {
+      const store = await fresh();
+      await create(store, 'r1', 10);
+      const shown = { aliases: ['A', 'B'], first: 'A', votes: {} };
+      const by = { id: 5, login: 'mona' };
+      const picked = async () => (await store.listRuns({ of: [42], limit: 9 }))[0]?.pick?.alias;
+      await store.addPick('r1', { alias: 'A', by, at: 11, key: 'a', shown });
+      await store.addPick('r1', { alias: 'B', by, at: 12, key: 'b', shown });
+      await store.intend('r1', rejectedPickKey('b'));
+      expect(await picked()).toBe('B');
+      await rejectPick(store, 'r1', 'b', 'The branch is protected.');
+      expect(await picked()).toBe('A');
+      await rejectPick(store, 'r1', 'a', 'The branch is protected.');
+      expect(await picked()).toBeUndefined();
     });
 
     test('tell cost, decision, fault and the pick that stands', async () => {

@@ -16,15 +16,16 @@ import {
   type Usage,
 } from '../../src/core/model/index.ts';
 import type { Recipe } from '../../src/core/settings/index.ts';
-import type {
-  Artifacts,
-  Intent,
-  LedgerRow,
-  RunRecord,
-  StageTiming,
-  Store,
-  Transition,
-  Whose,
+import {
+  type Artifacts,
+  type Intent,
+  type LedgerRow,
+  type RunRecord,
+  rejectedPickKey,
+  type StageTiming,
+  type Store,
+  type Transition,
+  type Whose,
 } from '../../src/ports/index.ts';
 import { memoryApi } from './memory-api.ts';
 import { censusOf, memoryAudit } from './memory-audit.ts';
@@ -348,7 +349,10 @@ export function memoryStore(): Store {
     ...memoryLists({
       calls,
       records,
-      picks: picked.picks,
+      picks: async (id) =>
+        (await picked.picks(id)).filter(
+          ({ key }) => intents.get(id)?.get(rejectedPickKey(key))?.state !== 'done',
+        ),
       usage: async (id) => usageOf(id),
     }),
     ...memorySessions(),

@@ -1,5 +1,5 @@
 import { type Selectable, sql } from 'kysely';
-import type { ListedRun, RunFilter, RunLists } from '../../ports/index.ts';
+import { type ListedRun, type RunFilter, type RunLists, rejectedPickKey } from '../../ports/index.ts';
 import { type Db, inStatement } from './connection.ts';
 import { stagesOfRows, startOfRow, storableText, withoutNulls } from './rows.ts';
 import type { PickTable, RunTable } from './schema.ts';
@@ -12,7 +12,10 @@ export function runLists(db: Db): RunLists {
     db.selectFrom('runoff.run as run').select([
       ...LISTED,
       sql<Selectable<PickTable>['pick'] | null>`
-        (select pick from runoff.pick where pick.run_id = run.id order by number desc limit 1)`.as('pick'),
+        (select pick from runoff.pick where pick.run_id = run.id and not exists (
+          select from runoff.intent
+          where scope = run.id and intent.key = ${rejectedPickKey('')}::text || pick.key and intent.state = 'done')
+        order by number desc limit 1)`.as('pick'),
       sql<number>`
         (select coalesce(sum(usd), 0) from runoff.gateway_call as call where call.run_id = run.id)::double precision`.as(
         'usd',
