@@ -32,6 +32,10 @@ export function arrangeSteps(steps: readonly TestStep[]): readonly StepRun[] {
   return groups.flatMap(arrangeGroup);
 }
 
+/** A runner without a report, such as karma, or a script of tests that starts an unknown program. */
+const countsAlone = ({ alone, command }: TestStep): boolean =>
+  alone === true || unreadRunner(command) !== null;
+
 function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
   const lastTests = steps.findLastIndex(({ kind }) => kind === 'tests');
   const parts: StepRun[] = [];
@@ -43,7 +47,7 @@ function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
       parts.push({ step, before, needs: [...needs] }, ...waiting);
       before = [];
       waiting = [];
-    } else if (step.kind === 'other' && index < lastTests && unreadRunner(step.command) === null) {
+    } else if (step.kind === 'other' && index < lastTests && !countsAlone(step)) {
       before.push(step);
       needs.push(step);
     } else (before.length > 0 ? waiting : parts).push({ step, before: [], needs: [] });

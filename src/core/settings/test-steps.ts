@@ -6,14 +6,11 @@ import {
   stepKindByName,
   wordsOf,
 } from './command-kinds.ts';
-import {
-  type PackageFacts,
-  type RecursiveCommand,
-  readPackage,
-  recursiveCommand,
-} from './package-scripts.ts';
+import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
-import { workspaceFolders, workspaceGraph } from './workspace-graph.ts';
+import { type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
+import { gatheredCommands, scriptCall } from './script-calls.ts';
+import { workspaceGraph } from './workspace-graph.ts';
 
 /** Texts of the base commit, by path from the top of the repository. */
 type RepositoryFiles = Readonly<Record<string, string>>;
@@ -31,11 +28,13 @@ export interface TestStep {
   readonly script: boolean;
   /** Expanded from a makefile, tox or nox. */
   readonly recipe?: true;
+  /** Started by a script of tests through an unknown program: later tests do not wait for it, as for other steps. */
+  readonly alone?: true;
   /** Folder of the workspace package whose tests it runs or prepares; absent outside of packages. */
   readonly package?: string;
 }
 
-/** Maximum steps of a command: outside of packages, and in total. */
+/** Maximum steps of a command: different ones outside of packages, and in total. */
 const MAX_TEST_STEPS = 30;
 const MAX_PACKAGE_STEPS = 800;
 /** A script that runs a script that runs …: deeper nesting is a cycle. */
@@ -61,7 +60,9 @@ interface CommandContext {
 export function testSteps(command: string, files: RepositoryFiles = {}): readonly TestStep[] | null {
   const steps = commandSteps(command, files);
   const outside = steps?.filter((step) => step.package === undefined) ?? [];
-  if (!steps || outside.length > MAX_TEST_STEPS || steps.length > MAX_PACKAGE_STEPS) return null;
+  // Hooks and builds may be repeated before each part of the tests.
+  const different = new Set(outside.map(({ folder, command }) => `${folder} ${command}`));
+  if (!steps || different.size > MAX_TEST_STEPS || steps.length > MAX_PACKAGE_STEPS) return null;
   return withTests(steps);
 }
 
@@ -81,9 +82,21 @@ function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
 
 /** The steps of a line; null if it is not a plain chain. */
 function stepsIn(line: string, place: CommandContext): readonly TestStep[] | null {
-  const parts = place.depth > MAX_STEP_DEPTH || line.length > MAX_STEP_CHARS ? null : chainOf(line);
+  const parts = place.depth > MAX_STEP_DEPTH || line.length > MAX_STEP_CHARS ? null : chainParts(line);
   if (!parts) return null;
-  return parts.flatMap((part) => followed(part, place) ?? [stepOf(part, place)]);
+  const folder = folderAfter(parts[0] ?? '', place);
+  const within = folder === null ? place : { ...place, folder };
+  const commands = folder === null ? parts : parts.slice(1);
+  // Nothing may change the state of the shell for later commands.
+  if (commands.length === 0 || commands.some((part) => part === '' || CHANGES_SHELL.test(part))) return null;
+  return commands.flatMap((part) => followed(part, within) ?? [stepOf(part, within)]);
+}
+
+/** The folder that `cd` leads to, if its package.json is known; null for another command. */
+function folderAfter(command: string, { files, folder }: CommandContext): string | null {
+  const [, path] = /^cd (?:\.\/)?([\w@][\w@.-]*(?:\/[\w@][\w@.-]*)*)\/?$/.exec(command) ?? [];
+  const inner = folder === '' ? path : `${folder}/${path}`;
+  return path !== undefined && files[`${inner}/package.json`] !== undefined ? (inner as string) : null;
 }
 
 const stepOf = (command: string, { folder, script, recipe }: CommandContext): TestStep => ({
@@ -92,6 +105,7 @@ const stepOf = (command: string, { folder, script, recipe }: CommandContext): Te
   folder,
   script,
   ...(recipe ? { recipe } : {}),
+  ...(RUNS_TESTS.test(scriptCall(prefixesOf(wordsOf(command)).inner)?.name ?? '') ? { alone: true } : {}),
 });
 
 /** The steps of a command that starts others; null if it starts none, or in an unknown way. */
@@ -99,41 +113,53 @@ function followed(command: string, place: CommandContext): readonly TestStep[] |
   const words = wordsOf(command);
   if (/[|<>]/.test(command)) return null;
   return (
-    envPrefixedSteps(words, place) ??
+    prefixedSteps(words, place) ??
     workspaceSteps(words, place) ??
-    patternSteps(words, place) ??
-    scriptSteps(command, words, place) ??
     gatheredSteps(words, place) ??
+    scriptSteps(command, words, place) ??
     recipeSteps(words, place)
   );
 }
 
-/** A script of tests that is started with variables: each of its commands gets them. */
-function envPrefixedSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
-  const all = words[0] === 'cross-env' || words[0] === 'env' ? words.slice(1) : words;
-  const count = all.findIndex((word) => !/^\w+=/.test(word));
-  const inner = all.slice(Math.max(0, count));
-  const found = count <= 0 ? null : scriptSteps(inner.join(' '), inner, place);
+/**
+ * Scripts of tests that are started with variables, which each of their commands gets, or by a program that measures
+ * coverage, which starts their tests.
+ */
+function prefixedSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
+  const { variables, coverage, inner } = prefixesOf(words);
+  const within = { ...place, depth: place.depth + 1 };
+  const found = inner.length === words.length ? null : followed(inner.join(' '), within);
   if (!found?.some(({ kind }) => kind === 'tests')) return null;
-  return found.map((step) => ({ ...step, command: `${all.slice(0, count).join(' ')} ${step.command}` }));
+  return found.map((step) => {
+    const own = wordsOf(step.command);
+    const start = own.findIndex((word) => !ASSIGNMENT.test(word));
+    const command =
+      step.kind === 'tests' && coverage.length > 0 && start >= 0
+        ? [...own.slice(0, start), ...coverage, ...own.slice(start)].join(' ')
+        : step.command;
+    return { ...step, command: [...variables, command].join(' ') };
+  });
 }
 
-/** `pnpm run /^test:/`: every script whose name matches, except the one that starts it. */
-function patternSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
-  const [manager, verb, pattern = '', ...more] = words;
-  const [, part] = /^['"]?\/\^?([\w:-]+)(?:\.\*)?\/['"]?$/.exec(pattern) ?? [];
-  if (manager !== 'pnpm' || verb !== 'run' || part === undefined || more.length > 0) return null;
-  const names = [...(packageOf(place)?.scripts.keys() ?? [])].filter((name) =>
-    /^['"]?\/\^/.test(pattern) ? name.startsWith(part) : name.includes(part),
-  );
-  const steps = names.map((name) => scriptOrCommand(`pnpm run ${name}`, place));
-  return names.length === 0 || steps.includes(null) ? null : steps.flatMap((found) => found ?? []);
-}
+const ASSIGNMENT = /^\w+=/;
+/** Commands behind the options of c8 and nyc that may lead to tests. */
+const LEADS_ON = /^(?:npm|pnpm|yarn|bun|node|nr|run-s|run-p|npm-run-all2?|cross-env|env|\w+=.*)$/s;
 
-/** The steps of a script, or the command that starts it; null if the scripts start each other. */
-function scriptOrCommand(command: string, place: CommandContext): readonly TestStep[] | null {
-  const deeper = { ...place, depth: place.depth + 1 };
-  return deeper.depth > MAX_STEP_DEPTH ? null : (followed(command, deeper) ?? [stepOf(command, place)]);
+/** What stands before the command that `cross-env`, `env`, c8 and nyc start. */
+function prefixesOf(words: readonly string[]) {
+  const variables: string[] = [];
+  const coverage: string[] = [];
+  let at = 0;
+  for (let word = words[0] ?? ''; ; word = words[at] ?? '') {
+    const end = /^(?:c8|nyc)$/.test(word)
+      ? words.findIndex((one, index) => index > at && LEADS_ON.test(one))
+      : 0;
+    if (end > 0) coverage.push(...words.slice(at, end));
+    else if (ASSIGNMENT.test(word)) variables.push(word);
+    else if (!(/^(?:cross-env|env)$/.test(word) && ASSIGNMENT.test(words[at + 1] ?? ''))) break;
+    at = Math.max(end, at + 1);
+  }
+  return { variables, coverage, inner: words.slice(at) };
 }
 
 const packageOf = ({ files, folder }: CommandContext): PackageFacts | null =>
@@ -149,7 +175,8 @@ function scriptSteps(
   const text = facts?.scripts.get(call?.name ?? '');
   if (!call || !facts || !text || /\$\{?npm_/.test(text)) return null;
   const hook = (when: string) => (call.hooks ? (facts.scripts.get(`${when}${call.name}`) ?? []) : []);
-  const lines = [hook('pre'), [text, ...call.more].join(' '), hook('post')].flat();
+  const main = [text, ...call.more].join(' ');
+  const lines = [hook('pre'), main, hook('post')].flat();
   const within: CommandContext = { ...place, script: true, depth: place.depth + 1 };
   const steps: TestStep[] = [];
   const kind = stepKindByName(call.name);
@@ -157,88 +184,36 @@ function scriptSteps(
     const found = stepsIn(line, within);
     // A script that cannot be taken apart still has a name, under which its package manager runs it.
     if (!found) return kind ? [{ ...stepOf(command, place), kind }] : null;
-    steps.push(...found);
+    steps.push(...(line === main && RUNS_TESTS.test(call.name) ? withAlone(found) : found));
   }
   const isKnown =
     steps.some((step) => step.kind === 'tests') || steps.every((step) => isTypeCheck(step.command));
   return kind && !isKnown ? [{ ...stepOf(command, place), kind }] : steps;
 }
 
-interface ScriptCall {
-  readonly name: string;
-  /** Words for the end of the script. */
-  readonly more: readonly string[];
-  readonly hooks: boolean;
-}
+const PREPARES =
+  /build|bundle|compile|instrument|prepare|setup|install|clean|generate|fixture|copy|serve|start/i;
+/** Names of scripts that run tests, and prepare none. */
+const RUNS_TESTS = RegExp(`^(?!.*(?:${PREPARES.source}))(?:tests?|specs?|unit)(?:$|[:_-])`, 'i');
 
-/** The script of package.json that a command starts; null for another command, and with options that are not known. */
-function scriptCall([manager = '', ...words]: readonly string[]): ScriptCall | null {
-  if (manager === 'node') {
-    const [run, name, end, ...more] = words;
-    return run === '--run' && name && (end === undefined || end === '--')
-      ? { name, more, hooks: false }
-      : null;
-  }
-  if (!['npm', 'pnpm', 'yarn', 'bun'].includes(manager)) return null;
-  const end = words.indexOf('--');
-  const own = (end < 0 ? words : words.slice(0, end)).filter(
-    (word) => !/^(?:-s|--silent|--if-present)$/.test(word),
+/** If none of the steps of a script of tests is known to run tests, its last command is no preparation of other tests. */
+function withAlone(steps: readonly TestStep[]): readonly TestStep[] {
+  if (steps.some(({ kind, alone }) => kind === 'tests' || alone)) return steps;
+  const at = steps.findLastIndex(({ kind }) => kind === 'other');
+  return steps.map((step, index) =>
+    index === at && !PREPARES.test(step.command) ? { ...step, alone: true } : step,
   );
-  const behind = end < 0 ? [] : words.slice(end + 1);
-  const [verb, ...rest] = own;
-  const runs = verb === 'run' || verb === 'run-script';
-  const [name, ...more] = runs ? rest : shortCall(manager, own);
-  if (!name || name.startsWith('-')) return null;
-  // npm reads options that stand in front of `--` itself.
-  if (manager === 'npm' && more.length > 0) return null;
-  return { name, more: [...more, ...behind], hooks: true };
 }
 
-function shortCall(manager: string, [verb = '', ...more]: readonly string[]): readonly string[] {
-  if (manager === 'bun') return [];
-  if (verb === 'test' || (verb === 't' && manager !== 'yarn')) return ['test', ...more];
-  return manager === 'npm' ? [] : [verb, ...more];
+/** The commands that a runner of several scripts starts; null if the scripts start each other. */
+function gatheredSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
+  const commands = gatheredCommands(words, [...(packageOf(place)?.scripts.keys() ?? [])]);
+  const within = { ...place, depth: place.depth + 1 };
+  const steps = commands?.map((command) => stepsIn(command, within)) ?? [null];
+  return steps.includes(null) ? null : steps.flatMap((found) => found ?? []);
 }
 
-/** `run-s lint test:*` and `npm-run-all`, of the package npm-run-all and its successors. */
-function gatheredSteps(
-  [program = '', ...words]: readonly string[],
-  place: CommandContext,
-): readonly TestStep[] | null {
-  if (!/^(?:run-s|run-p|npm-run-all2?)$/.test(program)) return null;
-  const facts = packageOf(place);
-  const names = words.filter(
-    (word) =>
-      !/^(?:-[slncp]+|--(?:silent|sequential|parallel|serial|aggregate-output|continue-on-error|print-label|print-name))$/.test(
-        word,
-      ),
-  );
-  if (!facts || names.some((name) => name.startsWith('-'))) return null;
-  const steps: TestStep[] = [];
-  for (const name of names) {
-    const wanted = patternOf(name.replace(/^(['"])(.*)\1$/s, '$2'));
-    const found = wanted ? [...facts.scripts.keys()].filter((one) => wanted.test(one)) : [];
-    if (found.length === 0) return null;
-    for (const one of found) {
-      const own = scriptOrCommand(`npm run -s ${one}`, place);
-      if (own === null) return null;
-      steps.push(...own);
-    }
-  }
-  return steps;
-}
-
-/** A name of a script, with `*` for all but `:` and `**` for anything; null for arguments and placeholders. */
-function patternOf(name: string): RegExp | null {
-  if (!/^[\w:@./*-]+$/.test(name)) return null;
-  const text = name
-    .split(/(\*\*?)/)
-    .map((part) => (part === '*' ? '[^:]*' : part === '**' ? '.*' : RegExp.escape(part)))
-    .join('');
-  return new RegExp(`^${text}$`);
-}
-
-/** The same script of every package of a workspace, or the tests of every module of a go.work. */
+/** The same script of packages of a workspace, or the tests of every module of a go.work. */
 function workspaceSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
   if (place.folder !== '') return null;
   const found = recursiveCommand(words, place.files);
@@ -249,19 +224,48 @@ function workspaceSteps(words: readonly string[], place: CommandContext): readon
 }
 
 const TEST_SCRIPT_NAME = /(?:^|[:_-])(?:tests?|specs?|unit|check|ci|cov(?:erage)?)(?:$|[:_-])/i;
+/** Such a name of a package needs no quotes in a shell. */
+const PLAIN_NAME = /^[@\w./-]+$/;
 
-function scriptsOfPackages({ script, before }: RecursiveCommand, place: CommandContext): readonly TestStep[] {
+function scriptsOfPackages(command: RecursiveCommand, place: CommandContext): readonly TestStep[] {
+  const { script, before, select } = command;
   const pnpm = place.files['pnpm-workspace.yaml'] === undefined ? 'npm' : 'pnpm';
-  const manager = packageOf(place)?.manager ?? pnpm;
-  return workspaceFolders(place.files).flatMap((folder) => {
-    const within: CommandContext = { ...place, folder, depth: place.depth + 1 };
-    const facts = packageOf(within);
-    if (!facts?.scripts.has(script)) return [];
-    const command = `${manager} run ${script}`;
-    const needed = before && /^[@\w./-]+$/.test(facts.name) ? [stepOf(before(facts.name), place)] : [];
-    const steps = [...needed, ...(followed(command, within) ?? [stepOf(command, within)])];
-    return (withTests(steps) ?? steps).map((step) => ({ ...step, package: folder }));
+  const start = `${packageOf(place)?.manager ?? pnpm} run ${script}`;
+  const all = packagesOf(place);
+  const chosen = new Set(select ? select(all) : all);
+  return all.flatMap((one) => {
+    const within: CommandContext = { ...place, folder: one.folder, depth: place.depth + 1 };
+    if (!chosen.has(one) || !packageOf(within)?.scripts.has(script)) return [];
+    const needed = PLAIN_NAME.test(one.name) ? before?.(one.name, dependenciesOf(one, all)) : null;
+    const steps = followed(start, within) ?? [stepOf(start, within)];
+    return [...(needed ? [stepOf(needed, place)] : []), ...(withTests(steps) ?? steps)].map((step) => ({
+      ...step,
+      package: one.folder,
+    }));
   });
+}
+
+interface NamedNode {
+  readonly folder: string;
+  readonly name: string;
+  readonly dependsOn: readonly string[];
+}
+
+const packagesOf = (place: CommandContext): readonly NamedNode[] =>
+  workspaceGraph(place.files).flatMap(({ kind, folder, dependsOn }) => {
+    const facts = kind === 'node' ? packageOf({ ...place, folder }) : null;
+    return facts ? [{ folder, name: facts.name, dependsOn }] : [];
+  });
+
+/** Names of the packages that one depends on, directly or not. */
+function dependenciesOf(one: NamedNode, all: readonly NamedNode[]): readonly string[] {
+  const found = new Set(one.dependsOn);
+  // The set grows during the loop; each package occurs once, even in a cycle.
+  for (const folder of found)
+    for (const next of all.find((other) => other.folder === folder)?.dependsOn ?? []) found.add(next);
+  return all.flatMap(({ folder, name }) =>
+    found.has(folder) && folder !== one.folder && PLAIN_NAME.test(name) ? [name] : [],
+  );
 }
 
 /** `go test ./...` at the top of a workspace, where there is no module. */
@@ -290,9 +294,3 @@ function recipeSteps(words: readonly string[], place: CommandContext): readonly 
 /** Commands that change what those after them see. */
 const CHANGES_SHELL =
   /^(?:cd|pushd|popd|export|unset|source|\.|set|alias|eval|exec|trap|exit|if|for|while|until|case|!|\{|function)(?:\s|$)|^(?:\w+=\S*\s*)+$/;
-
-/** The commands of a chain by `&&`; null for a line with other operators, groups or substitutions, or state for later ones. */
-function chainOf(line: string): readonly string[] | null {
-  const commands = chainParts(line);
-  return commands?.some((part) => part === '' || CHANGES_SHELL.test(part)) ? null : commands;
-}

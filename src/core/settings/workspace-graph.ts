@@ -28,10 +28,6 @@ export function workspaceGraph(files: RepositoryFiles): readonly WorkspacePackag
   return found.flat().toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
 }
 
-/** Folders of the packages of an npm, yarn or pnpm workspace among these files, sorted. */
-export const workspaceFolders = (files: RepositoryFiles): readonly string[] =>
-  workspaceGraph(files).flatMap(({ kind, folder }) => (kind === 'node' ? [folder] : []));
-
 /** Files at the top that define what a test command runs. */
 const TOP_FILES: readonly string[] = [
   ...['package.json', 'pnpm-workspace.yaml', 'GNUmakefile', 'makefile', 'Makefile', 'tox.ini', 'setup.cfg'],
@@ -232,7 +228,7 @@ const MAX_GLOB_CHARS = 200;
  * number of names. Takes time proportional to the product of both lengths at most. A glob with another special
  * character matches nothing, because its meaning is unknown.
  */
-function matchesAnyGlob(globs: readonly string[], folder: string): boolean {
+export function matchesAnyGlob(globs: readonly string[], folder: string): boolean {
   if (
     globs.length > MAX_GLOBS ||
     globs.some((glob) => glob.length > MAX_GLOB_CHARS || /[?[\]{}()|\\]/.test(glob))

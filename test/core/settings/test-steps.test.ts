@@ -165,9 +165,119 @@ describe('the test command of a public repository is taken apart', () => {
       ['lint', "npx npm@'>=10.2' audit --production"],
     ]);
   });
+
+  test('postcss/postcss and ajv: what a program that measures coverage starts, with variables before it', () => {
+    const files = scripts({
+      'test:lint': 'eslint .',
+      'test:version': 'node ./test/version.js',
+      'test:coverage': 'c8 pnpm unit',
+      'test:size': 'size-limit',
+      test: 'FORCE_COLOR=1 pnpm run /^test:/',
+      unit: 'uvu -r ts-node/register/transpile-only test "\\\\.test\\\\.(ts|js)$"',
+    });
+    expect(steps('pnpm test', files)).toEqual([
+      ['lint', 'FORCE_COLOR=1 pnpm run test:lint'],
+      ['tests', 'FORCE_COLOR=1 node ./test/version.js'],
+      ['tests', 'FORCE_COLOR=1 c8 uvu -r ts-node/register/transpile-only test "\\\\.test\\\\.(ts|js)$"'],
+      ['other', 'FORCE_COLOR=1 size-limit'],
+    ]);
+    const ajv = scripts({
+      'test-spec': 'cross-env TS_NODE_PROJECT=spec/tsconfig.json mocha "spec/**/*.spec.{ts,js}" -R dot',
+      'test-cov': 'nyc --reporter=lcov npm run test-spec',
+    });
+    expect(steps('npm run test-cov', ajv)).toEqual([
+      [
+        'tests',
+        'nyc --reporter=lcov cross-env TS_NODE_PROJECT=spec/tsconfig.json mocha "spec/**/*.spec.{ts,js}" -R dot',
+      ],
+    ]);
+    // A program that starts another one cannot start an assignment.
+    const assigned = scripts({ test: 'c8 --100 -- npm run unit', pretest: 'tsc', unit: 'TZ=UTC jest' });
+    expect(steps('npm test', assigned)).toEqual([
+      ['other', 'tsc'],
+      ['tests', 'TZ=UTC c8 --100 -- jest'],
+    ]);
+  });
+
+  test('less/less.js: the tests of the package that `cd` leads to', () => {
+    const files = {
+      ...scripts({ test: 'cd packages/less && npm test' }),
+      'packages/less/package.json': JSON.stringify({ scripts: { pretest: 'eslint .', test: 'mocha' } }),
+    };
+    expect(steps('npm test', files)).toEqual([
+      ['lint', 'eslint .', 'packages/less'],
+      ['tests', 'mocha', 'packages/less'],
+    ]);
+    for (const command of [
+      'cd packages && npm test',
+      'cd .. && mocha',
+      'cd packages/less',
+      'cd a b && mocha',
+    ])
+      expect(steps(command, files)).toBeNull();
+    expect(steps('cd packages/less && npm test && cd ../.. && mocha', files)).toBeNull();
+  });
+
+  test('vueuse/vueuse: scripts that `nr` starts', () => {
+    const files = scripts({ test: 'nr test:unit --project=server', 'test:unit': 'vitest --project unit' });
+    expect(steps('pnpm test', files)).toEqual([['tests', 'vitest --project unit --project=server']]);
+  });
+
+  test('jquery/jquery: different steps count, not those that a hook repeats', () => {
+    const parts = Array.from({ length: 12 }, (_, at) => `npm run pretest && mocha test/${at}`);
+    const files = scripts({
+      test: parts.join(' && '),
+      pretest: 'node fixture.js && babel data && node copy.js',
+    });
+    const found = steps('npm test', files);
+    expect(found).toHaveLength(51);
+    expect(found?.filter(([kind]) => kind === 'tests')).toHaveLength(12);
+  });
+
+  test('request/request and knex/knex: a script of tests is no preparation of others', () => {
+    const files = scripts({
+      test: 'npm run lint && npm run test-ci && npm run test:bundle && npm run test-browser',
+      'test-ci': 'taper tests/test-*.js',
+      'test:bundle': 'node make.js',
+      'test-browser': 'node tests/browser/start.js',
+      lint: 'standard',
+    });
+    const found = reportPlan('npm test', files).commands.map(({ check, command }) => [
+      check,
+      command.replace(/^export PATH=[^;]*; /, ''),
+    ]);
+    expect(found).toEqual([
+      ['lint: npm run lint', 'npm run lint'],
+      ['step: taper tests/test-*.js', 'taper tests/test-*.js'],
+      [undefined, 'node make.js && node tests/browser/start.js'],
+    ]);
+  });
+
+  test('mozilla/nunjucks: a build in a script of tests is a preparation', () => {
+    const files = scripts({
+      test: 'npm run test:instrument && npm run test:runner',
+      'test:instrument': 'cross-env NODE_ENV=test scripts/bundle.js',
+      'test:runner': 'mocha',
+    });
+    expect(reportPlan('npm test', files).commands.map(({ command }) => command)).toEqual([
+      expect.stringContaining('NODE_ENV=test scripts/bundle.js && mocha'),
+    ]);
+  });
 });
 
 describe('steps are followed', () => {
+  test('through concurrently, by pattern and by command', () => {
+    const files = scripts({ 'test:lint': 'eslint .', 'test:unit': 'vitest run', types: 'tsc --noEmit' });
+    expect(steps('concurrently -n a,b "npm:test:*" "tsd && mocha"', files)).toEqual([
+      ['lint', 'npm run test:lint'],
+      ['tests', 'vitest run'],
+      ['types', 'tsd'],
+      ['tests', 'mocha'],
+    ]);
+    const whole = 'concurrently --success first --kill-others "npm:test:*" "npm:server"';
+    expect(steps(whole, files)).toEqual([['tests', whole]]);
+  });
+
   test('through run-s, run-p and npm-run-all, by pattern', () => {
     const files = scripts({
       test: 'run-s build test:*',

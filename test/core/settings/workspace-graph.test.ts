@@ -227,8 +227,14 @@ describe('the test command of a workspace is taken apart by package', () => {
     expect(steps('pnpm exec turbo run test', turbo({ dependsOn: ['build'] }))?.[0]?.[1]).toBe(
       'npx --no-install turbo run build --filter=web...',
     );
-    const ofOne = { 'turbo.json': JSON.stringify({ tasks: { test: {}, 'web#test': {} } }) };
-    expect(steps('turbo run test', ofOne)).toEqual([['', 'turbo run test']]);
+    const tasks = { test: { dependsOn: ['^build'] }, 'web#test': { passThroughEnv: ['KEY'] } };
+    expect(steps('turbo run test', { 'turbo.json': JSON.stringify({ tasks }) })?.slice(0, 3)).toEqual([
+      ['apps/web', 'node --test'],
+      ['packages/api', 'npx --no-install turbo run build --filter=@x/api^...'],
+      ['packages/api', 'node --test'],
+    ]);
+    const ofTop = { 'turbo.json': JSON.stringify({ tasks: { test: {}, '//#test': {} } }) };
+    expect(steps('turbo run test', ofTop)).toEqual([['', 'turbo run test']]);
   });
 
   test('nx, where targets are scripts', () => {
@@ -238,20 +244,48 @@ describe('the test command of a workspace is taken apart by package', () => {
     const whole = [['', 'nx run-many -t test']];
     expect(steps('nx run-many -t test', nx({ plugins: ['@nx/vite'] }))).toEqual(whole);
     expect(steps('nx run-many -t test', { ...nx({}), 'apps/web/project.json': '{}' })).toEqual(whole);
-    expect(steps('nx run-many -t test', nx({ targetDefaults: { test: { dependsOn: ['^build'] } } }))).toEqual(
-      whole,
-    );
+    const needs = (...dependsOn: unknown[]) => nx({ targetDefaults: { test: { dependsOn } } });
+    expect(steps('nx run-many -t test', needs({ target: 'build' }))).toEqual(whole);
+  });
+
+  test('palantir/blueprint: nx compiles what a package depends on', () => {
+    const more = { 'nx.json': JSON.stringify({ targetDefaults: { test: { dependsOn: ['^compile'] } } }) };
+    const found = steps('nx run-many -t test', more)?.map(([folder, command]) => `${folder}: ${command}`);
+    expect(found).toContain('packages/core: node --test');
+    expect(found).toContain('packages/api: npx --no-install nx run-many -t compile -p @x/core');
+    expect(found?.filter((one) => one.startsWith('packages/core: '))).toHaveLength(1);
   });
 
   test.each([
-    'pnpm -r --filter ./packages/core test',
-    'turbo run test --filter=web',
+    // jaredpalmer/formik and nextauthjs/next-auth
+    ["turbo run test --filter='./packages/*' --", ['packages/api', 'packages/core', 'packages/docs']],
+    [
+      'turbo run test --concurrency=1 --filter=[HEAD^1] --filter=./packages/* --filter=!*oc*',
+      ['packages/api', 'packages/core'],
+    ],
+    ['pnpm --filter ./packages/core test', ['packages/core']],
+    ['pnpm --filter !web -F=!docs run test', ['packages/api', 'packages/core']],
+    ['npm test --workspace=web', ['apps/web']],
+    ['npm run test -w packages/core -w web', ['apps/web', 'packages/core']],
+    ['lerna run test --scope web', ['apps/web']],
+    ['lerna run test --ignore web', ['packages/api', 'packages/core', 'packages/docs']],
+  ])('where it selects packages: %s', (command, folders) => {
+    const found = steps(command, { 'turbo.json': '{}' })?.map(([folder]) => folder);
+    expect(found).toEqual(folders);
+  });
+
+  test.each([
+    'pnpm --filter core... test',
+    'pnpm --filter ...core test',
+    'pnpm test --filter core',
+    'turbo run test --filter=web^...',
+    'lerna run test --scope web --include-dependencies',
+    'npm test -- -w web',
     'turbo run lint test',
-    'lerna run test --scope web',
     'nx run-many -t test -p web',
     'nx affected -t test',
     'pnpm -r exec node --test',
-  ])('but not where it selects packages or is not understood: %s', (command) => {
+  ])('but not where it is not understood: %s', (command) => {
     const more = { 'turbo.json': '{}', 'nx.json': '{}' };
     expect(steps(command, more)?.every(([folder]) => folder === '') ?? true).toBe(true);
   });
