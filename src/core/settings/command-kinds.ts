@@ -9,6 +9,7 @@ export type RunnerName =
   | 'node-test'
   | 'borp'
   | 'uvu'
+  | 'lab'
   | 'script'
   | 'pytest'
   | 'unittest'
@@ -84,6 +85,7 @@ const NAMES: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(
   qunit: 'qunit',
   borp: 'borp',
   uvu: 'uvu',
+  lab: 'lab',
   bnt: 'node-test',
   pytest: 'pytest',
   'py.test': 'pytest',
@@ -111,7 +113,6 @@ const UNREAD: Readonly<Record<string, string>> = Object.assign(Object.create(nul
   'web-test-runner': 'web-test-runner',
   wtr: 'web-test-runner',
   jasmine: 'jasmine',
-  lab: 'lab',
   cypress: 'cypress',
   playwright: 'playwright',
   testem: 'testem',
@@ -119,7 +120,9 @@ const UNREAD: Readonly<Record<string, string>> = Object.assign(Object.create(nul
 });
 
 const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
-  ['react-scripts', /^test$/, 'jest'],
+  // These hand their further options to jest.
+  ...['react-scripts', 'kcd-scripts', 'tsdx', 'craco'].map((name) => [name, /^test$/, 'jest'] as const),
+  ['wp-scripts', /^test-unit-js$/, 'jest'],
   ['-m', /^unittest$/, 'unittest'],
   ['go', /^test$/, 'go'],
   ['cargo', /^(?:test|t)$/, 'cargo'],

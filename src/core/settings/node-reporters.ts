@@ -55,3 +55,29 @@ export const inOneProcess = (words: readonly string[], start: string): { readonl
   /\btest-isolation\b/.test(start) || isBetterNodeTest(words)
     ? {}
     : { inOneProcess: `${start} --test-isolation=none "$@"` };
+
+/**
+ * With one worker, which jest uses on two cores, it runs tests in its own process: code that reads `process.argv`,
+ * such as a command-line library, would see the report options.
+ */
+export const inWorkers = (words: readonly string[]): string =>
+  words.some((word) => /^(?:-i|-w\b.*|--runInBand|--maxWorkers\b.*|--detectOpenHandles)$/.test(word))
+    ? ''
+    : '--maxWorkers=2 ';
+
+/** Options of lab with a value that a report replaces, or that are left out. Short ones may be joined: `-vLt 100`. */
+const LAB_OPTION = /^(?:-[a-zA-Z]*[rot]|--(?:reporter|output|threshold))$/;
+
+/**
+ * lab with a JUnit file: in its TAP, each name begins with a number that further tests shift. Without its threshold of
+ * coverage, its linter and its check of types, which change its exit code and are no tests of the report.
+ */
+export const labTests = (words: readonly string[], file: string): string => {
+  const left = words.flatMap((word, at) => {
+    if (LAB_OPTION.test(words[at - 1] ?? '')) return [];
+    if (/^--(?:lint|types|(?:reporter|output|threshold)(?:=.*)?)$/s.test(word)) return [];
+    const short = /^-[a-zA-Z]+$/.test(word) ? word.replace(/[LY]/g, '').replace(/[rot]$/, '') : word;
+    return short === '-' ? [] : [short];
+  });
+  return [...left, '-r junit -o', file].join(' ');
+};

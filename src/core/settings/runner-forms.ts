@@ -1,7 +1,9 @@
 import { optionsOf, type Recognised, type RunnerName } from './command-kinds.ts';
 import {
   inOneProcess,
+  inWorkers,
   isBetterNodeTest,
+  labTests,
   nodeOptions,
   tapOfNode,
   withoutReporters,
@@ -102,6 +104,8 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
       return plain;
     case 'script':
       return { ...plain, env: tapOfNode(words) };
+    case 'lab':
+      return { ...plain, rewritten: labTests(words, `${folder}/report.xml`) };
     case 'go':
     case 'cargo':
       return { ...plain, rewritten: withOptions(found) };
@@ -121,6 +125,7 @@ const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = 
   deno: xml,
   bun: xml,
   borp: xml,
+  lab: xml,
   phpunit: xml,
   ctest: xml,
   rspec: (folder) => ({ source: 'file', file: `${folder}/report.json`, format: 'rspec-json' }),
@@ -197,15 +202,6 @@ function appended(runner: AppendedTo, words: readonly string[], folder: string):
   }
 }
 
-/**
- * With one worker, which jest uses on two cores, it runs tests in its own process: code that reads `process.argv`,
- * such as a command-line library, would see the report options.
- */
-const inWorkers = (words: readonly string[]): string =>
-  words.some((word) => /^(?:-i|-w\b.*|--runInBand|--maxWorkers\b.*|--detectOpenHandles)$/.test(word))
-    ? ''
-    : '--maxWorkers=2 ';
-
 /** xunit1 is the variant that includes each test's file. */
 const pytestOptions = (file: string): string => `--junitxml=${file} -o junit_family=xunit1`;
 
@@ -235,6 +231,8 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
       return { ...form, command: `${start} ${appended(runner, words, folder)} --runTestsByPath "$@"` };
     case 'mocha':
       return { ...form, apart: true, command: `${start} ${appended(runner, words, folder)} "$@"` };
+    case 'lab':
+      return { ...form, command: `${labTests(start.split(' '), `${folder}/report.xml`)} "$@"` };
     case 'ava':
     case 'tap':
       return { ...form, apart: runner === 'ava', command: `${start} ${ADDED[runner]} "$@"` };

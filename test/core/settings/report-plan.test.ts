@@ -70,6 +70,9 @@ describe('the report', () => {
     ['node --run test', 'vitest run', `node --run test -- ${JUNIT}`],
     ['npm run build && npm test', 'vitest run', `npm run build && npm test -- ${JUNIT}`],
     ['npm test', 'NODE_ENV=test jest', `npm test -- ${JEST}`],
+    ['npm test', 'kcd-scripts test', `npm test -- ${JEST}`],
+    ['npx tsdx test --env=jsdom', undefined, `npx tsdx test --env=jsdom ${JEST}`],
+    ['npx wp-scripts test-unit-js', undefined, `npx wp-scripts test-unit-js ${JEST}`],
     ['npm test', 'node --experimental-vm-modules node_modules/jest/bin/jest.js', `npm test -- ${JEST}`],
     ['npx mocha', undefined, `npx mocha ${MOCHA}`],
     ['npm test', 'nyc mocha --recursive', `npm test -- ${MOCHA}`],
@@ -181,6 +184,23 @@ describe('the report', () => {
     });
     expect(reportPlan('npm run deep', files).focus(['test/b.js'])).not.toBeNull();
     expect(told(reportPlan('npm test', manifest({ test: 'npm test' })))).toMatchObject({ report: ANY });
+  });
+
+  test('of lab is a file with the names of tests alone, without its checks of coverage, style and types', () => {
+    const LAB = '-r junit -o /out/report.xml';
+    const path = 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
+    // hapijs/hapi, hapijs/joi and older packages of theirs
+    for (const [script, command] of [
+      ['lab -a @hapi/code -t 100 -L -m 5000 -Y', `lab -a @hapi/code -m 5000 ${LAB}`],
+      ['lab -r html -o coverage.html -a @hapi/code', `lab -a @hapi/code ${LAB}`],
+      ['lab -vLt 100 --threshold=90 --lint --types test/a.js', `lab -v test/a.js ${LAB}`],
+    ] as const) {
+      const found = plan('npm test', script);
+      expect(told(found)).toEqual({ command: `${path}${command}`, env: {}, report: XML });
+    }
+    expect(plan('npm test', 'lab -a @hapi/code -t 100 -L').focus(['test/b.js'])).toMatchObject([
+      { command: `${path}lab -a @hapi/code ${LAB} "$@"`, args: ['test/b.js'] },
+    ]);
   });
 
   test('leaves the number of workers of jest as the project sets it', () => {
