@@ -8,6 +8,7 @@ import {
   dockerSetup,
   type FoundCommand,
   LAST_RESORT_FILES,
+  narrowerTests,
   taskTest,
   testsWithoutCoverage,
 } from './last-resorts.ts';
@@ -73,7 +74,7 @@ export interface DetectedChecks {
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
   /**
-   * Complete alternatives, most likely first: from CI workflow and .travis.yml, with pip instead of a Python lock file, from
+   * Complete alternatives, most likely first: from CI workflow and .travis.yml, with a part of the tests, with pip instead of a Python lock file, from
    * development container and Dockerfile.
    */
   readonly others: readonly Recipe[];
@@ -109,9 +110,11 @@ export function detectChecks(repository: {
   const own = { setup, build, test };
   const containers = [containerSetup(read), dockerSetup(read)].map((one) => ({ ...own, setup: one }));
   const bare = testsWithoutCoverage(read);
+  const narrower = test && narrowerTests(read, test);
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
     ...[ci, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
+    ...(narrower ? [{ ...own, test: narrower }] : []),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
     ...leanerSetups(snapshot, setup).map((one) => ({ ...own, setup: one })),
     ...all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf),

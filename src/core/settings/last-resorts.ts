@@ -131,3 +131,16 @@ export function testsWithoutCoverage(read: Read): FoundCommand | null {
   const before = scripts?.has('pretest') ? ['npm run pretest'] : [];
   return { command: [...before, ...commands].join(' && '), file: 'package.json' };
 }
+
+/** Scripts of package.json for a part of the tests that needs no browser, the most common names first. */
+const NARROWER = ['jsdom', 'node', 'browserless', 'unit', 'server'].map((part) => `test:${part}`);
+
+/** One of them, for a test command that may need a browser or a service; null if it starts nothing else anyway. */
+export function narrowerTests(read: Read, test: FoundCommand): FoundCommand | null {
+  const scripts = readPackage(read['package.json'] ?? '')?.scripts;
+  const manager = /^(npm|pnpm|yarn|bun)(?: run)? test$/.exec(test.command)?.[1];
+  const name = NARROWER.find((one) => scripts?.has(one));
+  const all = scripts?.get('test') ?? '';
+  if (manager === undefined || name === undefined || RegExp(`^[^&|;]*\\b${name}$`).test(all)) return null;
+  return { command: `${manager} run ${name}`, file: 'package.json' };
+}

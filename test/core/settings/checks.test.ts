@@ -45,6 +45,20 @@ describe('commands are detected', () => {
     expect(node(fields, 'bun.lock')).toMatchObject({ test: 'bun run test' });
   });
 
+  test('mui/base-ui: the tests without a browser are a next try', () => {
+    const next = (scripts: Record<string, string>) =>
+      detectChecks({
+        files: ['package.json', 'pnpm-lock.yaml'],
+        read: { 'package.json': manifest({ scripts, devDependencies: { vitest: '1' } }) },
+      }).others.map(({ commands }) => commands.test);
+    const test = 'pnpm test:chromium';
+    expect(next({ test, 'test:jsdom': 'VITEST_ENV=jsdom vitest', 'test:unit': 'vitest' })).toEqual([
+      'pnpm run test:jsdom',
+    ]);
+    expect(next({ test: 'pnpm run test:unit', 'test:unit': 'vitest' })).toEqual([]);
+    expect(next({ test })).toEqual([]);
+  });
+
   test('the placeholder that npm writes is no test', () => {
     const scripts = { test: 'echo "Error: no test specified" && exit 1' };
     expect(node({ scripts })).toEqual({});
