@@ -68,7 +68,8 @@ const TEST_SCRIPT =
   /(?:^|\/)(?:tests?\/(?:[\w.-]+\/)*(?!(?:index|run|runner|all|main|setup)\.)[\w.-]+|[\w-]+[.-](?:test|spec))\.[cm]?[jt]s$/;
 
 const isTestScript = (word: string): boolean => TEST_SCRIPT.test(unquoted(word));
-const unquoted = (word: string): string => word.replace(/^(['"])(.*)\1$/s, '$2');
+/** A word without the quotes around it. */
+export const unquoted = (word: string): string => word.replace(/^(['"])(.*)\1$/s, '$2');
 const baseOf = (word: string): string =>
   unquoted(word)
     .replace(/^.*\//s, '')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { unquoted } from './command-kinds.ts';
 import { matchesAnyGlob } from './workspace-graph.ts';
 
 /** A package of a workspace, as commands select it. */
@@ -112,8 +113,6 @@ function withoutFilters(
   if (behind.join(' ') !== '--') left.push(...behind);
   return { left, filters };
 }
-
-const unquoted = (word: string): string => word.replace(/^(['"])(.*)\1$/s, '$2');
 
 /**
  * Packages by name (`*` is any text) or by folder (`./packages/*`), without those after `!`. A filter by changes since

@@ -1,4 +1,4 @@
-import { wordsOf } from './command-kinds.ts';
+import { unquoted, wordsOf } from './command-kinds.ts';
 
 /** A script of package.json, as a command starts it. */
 export interface ScriptCall {
@@ -97,8 +97,6 @@ function scriptsNamed(name: string, scripts: readonly string[], start: string): 
   const wanted = patternOf(name);
   return scripts.filter((one) => wanted?.test(one)).map((one) => `${start} ${one}`);
 }
-
-const unquoted = (word: string): string => word.replace(/^(['"])(.*)\1$/s, '$2');
 
 /** A name of a script, with `*` for all but `:` and `**` for anything; null for arguments and placeholders. */
 function patternOf(name: string): RegExp | null {

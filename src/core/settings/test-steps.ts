@@ -231,7 +231,7 @@ function scriptsOfPackages(command: RecursiveCommand, place: CommandContext): re
   const { script, before, select } = command;
   const pnpm = place.files['pnpm-workspace.yaml'] === undefined ? 'npm' : 'pnpm';
   const start = `${packageOf(place)?.manager ?? pnpm} run ${script}`;
-  const all = packagesOf(place);
+  const all = packagesAt(place);
   const chosen = new Set(select ? select(all) : all);
   return all.flatMap((one) => {
     const within: CommandContext = { ...place, folder: one.folder, depth: place.depth + 1 };
@@ -251,7 +251,7 @@ interface NamedNode {
   readonly dependsOn: readonly string[];
 }
 
-const packagesOf = (place: CommandContext): readonly NamedNode[] =>
+const packagesAt = (place: CommandContext): readonly NamedNode[] =>
   workspaceGraph(place.files).flatMap(({ kind, folder, dependsOn }) => {
     const facts = kind === 'node' ? packageOf({ ...place, folder }) : null;
     return facts ? [{ folder, name: facts.name, dependsOn }] : [];
