@@ -16,6 +16,9 @@ import {
 /** Maximum UTF-16 units of a command that are stored: more than any command needs. */
 export const MAX_COMMENT_TEXT = 8_000;
 
+/** For the author of a longer one: a part of it might say something else than the whole. */
+export const TOO_LONG = `The text is longer than ${MAX_COMMENT_TEXT.toLocaleString('en-US')} characters. Shorten it.`;
+
 /** The ports needed to end a run, or its wait for a pick. */
 export type CancelPorts = PublishPorts & Pick<World, 'announcer' | 'engine'>;
 

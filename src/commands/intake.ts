@@ -85,7 +85,8 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
         return ignored('the author has no write access to the repository, or sends too many commands');
       }
       const scope = place.on === 'line' ? 'line' : 'comment';
-      const text = body.slice(0, MAX_COMMENT_TEXT).toWellFormed();
+      // One more than is accepted tells that there was more: it is refused when its author is known to be a writer.
+      const text = body.slice(0, MAX_COMMENT_TEXT + 1).toWellFormed();
       const likely = association === undefined ? {} : { association: association.slice(0, 40) };
       const command = { id: `${scope}:${place.comment}`, place, by: { id, login }, text, at, ...likely };
       if (!STARTS.has(given.name)) return record(command);

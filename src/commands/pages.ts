@@ -3,7 +3,7 @@ import type { Actor } from '../core/model/index.ts';
 import type { CommandRecord, NewCommand, PageContext, PickRecord, RepositoryHandle } from '../ports/index.ts';
 import { handleOf, isGitHubRun, requireGitHub, type World } from '../runs/index.ts';
 import { STARTS } from './command-queue.ts';
-import { MAX_COMMENT_TEXT } from './context.ts';
+import { MAX_COMMENT_TEXT, TOO_LONG } from './context.ts';
 
 /** A command of a signed-in person who wrote no comment: from a page, or through the API. */
 export interface PageCommand {
@@ -39,10 +39,7 @@ export async function commandFromPage(
   given: PageCommand,
 ): Promise<NewCommand | PageIntake> {
   const { by, text } = given;
-  if (text.length > MAX_COMMENT_TEXT)
-    return refusedOnPage(
-      `The text is longer than ${MAX_COMMENT_TEXT.toLocaleString('en-US')} characters. Shorten it.`,
-    );
+  if (text.length > MAX_COMMENT_TEXT) return refusedOnPage(TOO_LONG);
   const command = parseCommand(text);
   if (!command) return refusedOnPage('This is not a command.');
   if (command.name === 'unknown') return refusedOnPage(command.why);

@@ -4,7 +4,14 @@ import { findMarker } from '../core/reports/index.ts';
 import type { CommandPlace, CommandRecord, Publisher, Reaction, ReactionTarget } from '../ports/index.ts';
 import { findOwnComment, handleOf, idempotentWrite, requireGitHub, type World } from '../runs/index.ts';
 import { applyCommand, type CommandPorts } from './apply-command.ts';
-import { type AuthorLimits, type CommandResult, intentScope, refuse } from './context.ts';
+import {
+  type AuthorLimits,
+  type CommandResult,
+  intentScope,
+  MAX_COMMENT_TEXT,
+  refuse,
+  TOO_LONG,
+} from './context.ts';
 
 /**
  * Milliseconds after which a command fails if its author's permission could not be read. Default: longer than most
@@ -167,6 +174,7 @@ async function storedResult(
 
 /** Any fault except an outage becomes a reply. */
 async function applyOrExplain(world: CommandPorts, command: CommandRecord): Promise<CommandResult> {
+  if (command.text.length > MAX_COMMENT_TEXT) return refuse(command, TOO_LONG);
   try {
     return await applyCommand(world, command, parseCommand(command.text));
   } catch (thrown) {

@@ -5,7 +5,7 @@ import type { World } from '../../src/runs/index.ts';
 import { publish } from '../../src/runs/publish/index.ts';
 import { contextOf } from '../world/run-context.ts';
 import { boxes, type CommandWorld, commandWorld, type Heard, judgedRun } from './command-world.ts';
-import { RUN } from './dialogue-world.ts';
+import { mallory, RUN } from './dialogue-world.ts';
 import { forbidden } from './fake-repository.ts';
 
 const runOf = async ({ store }: CommandWorld) => (await store.run(RUN)) ?? expect.fail();
@@ -127,4 +127,19 @@ test('a fault after the pull request was opened leaves its number on record', as
     code: 'GITHUB_REFUSED',
   });
   expect((await runOf(s)).outcome).toMatchObject({ kind: 'pull', number: 11, branch: `auto-dev/7/${RUN}/B` });
+});
+
+test('a cancel that goes on after 8,000 characters cancels nothing', async () => {
+  const s = commandWorld();
+  await judgedRun(s, 'pull');
+  const filler = ' '.repeat(8_000);
+  expect(await s.say(`/auto-dev cancel${filler}not yet`)).toMatchObject({
+    outcome: 'refused',
+    note: 'The text is longer than 8,000 characters. Shorten it.',
+  });
+  expect((await runOf(s)).state).toBe('judged');
+  expect(await s.say(`/auto-dev cancel${' '.repeat(8_000 - '/auto-dev cancel'.length)}`)).toMatchObject({
+    outcome: 'done',
+  });
+  expect((await s.say(`/auto-dev cancel${filler}not yet`, { by: mallory })).reply).toBeNull();
 });

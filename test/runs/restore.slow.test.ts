@@ -1,11 +1,14 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { RunRecord, Sandbox } from '../../src/ports/index.ts';
 import { restoreTree } from '../../src/runs/base/restore.ts';
 import { storePatch } from '../../src/runs/context.ts';
+import { sweepEnded } from '../../src/runs/index.ts';
 import { type GitWorld, openGitWorld } from '../adapters/git/world.ts';
 import { patchOf } from '../contracts/workspaces.suite.ts';
 import { memoryArtifacts } from '../world/memory-store.ts';
+import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
 const { signal } = new AbortController();
@@ -42,6 +45,26 @@ describe('a candidate that another machine coded', () => {
     const author = { name: 'Runoff', email: 'runoff@example.org' };
     const spec = { base: base.sha, tree: patch.tree, message: 'A', author, at: 1_700_000_000 };
     expect(await here.workspaces.commit(base, spec)).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  test('is rebuilt after the end of its run, too, while areas of ended runs are deleted', async () => {
+    const { here, base, patch } = await collectedElsewhere();
+    const runId = 'r0000000001';
+    const ended = { run: async () => partial<RunRecord>({ id: runId, state: 'awaiting_pick' }) };
+    const sweep = () => sweepEnded({ workspaces: here.workspaces, store: ended });
+    const own = await here.workspaces.open(base, `${runId}-B`);
+    const sandbox: Sandbox = {
+      ...here.sandbox,
+      async exec(spec) {
+        await sweep();
+        return here.sandbox.exec(spec);
+      },
+    };
+    expect(await restoreTree({ ...here, sandbox }, base, { runId, alias: 'A', patch }, signal)).toBe('there');
+    expect(existsSync(own.upper)).toBe(false);
+    const kept = { before: Date.now() + 60_000, keep: (area: string) => area.startsWith(`${runId}-`) };
+    await here.workspaces.prune(kept);
+    expect(await here.workspaces.holds(base, patch.tree)).toBe(true);
   });
 
   test('whose patch gives another tree is a fault, and nothing is published', async () => {

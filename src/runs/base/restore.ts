@@ -66,14 +66,16 @@ export async function restoreTree(
   if (await world.workspaces.holds(base, patch.tree)) return 'there';
   const text = await unlessDamaged(world.artifacts.get(patch.text));
   if (text === null) return 'unreadable';
-  // Same id as the coder's own area, so that both share what is kept.
-  const area = await world.workspaces.open(base, `${runId}-${alias}`);
+  // Not an area of the run, whose areas are deleted once it is over: a person may pick then.
+  const area = await world.workspaces.open(base, `call-${runId}-${alias}`);
   try {
     const refused = await applyPatchIn(world, { base, area }, text, signal);
     if (refused) throw patchMismatch(alias, `the patch does not apply: ${refused}`);
     const collected = await world.workspaces.collect(base, area, signal);
     const tree = collected.kind === 'patch' ? collected.patch.tree : collected.kind;
     if (tree !== patch.tree) throw patchMismatch(alias, `it leads to ${tree} instead of ${patch.tree}`);
+    // As long as what the coder's own area left.
+    await world.workspaces.keep(base, `${runId}-${alias}`, patch.tree);
   } finally {
     await world.workspaces.remove(area);
   }

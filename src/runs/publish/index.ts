@@ -2,7 +2,7 @@ import { isOver, type LocalOrigin, type RunId, type Task } from '../../core/mode
 import { pickOf } from '../../core/ranking/index.ts';
 import { localBranch } from '../../core/reports/index.ts';
 import type { FlowContext, RunOutcome, RunRecord } from '../../ports/index.ts';
-import { taskOf, type World } from '../context.ts';
+import { loadRun, taskOf, type World } from '../context.ts';
 import {
   type FaultData,
   faultOf,
@@ -90,13 +90,15 @@ export async function conclude(
   return 'failed';
 }
 
-/** Records the fault as the end of the run. */
+/** Records the fault as the end of the run, unless the run is over otherwise. */
 export async function endWithFault(
   world: Pick<World, 'announcer' | 'clock' | 'store' | 'workspaces'>,
   runId: RunId,
   fault: FaultData,
   how: 'aloud' | 'quietly' = 'aloud',
 ): Promise<null> {
+  const { state } = await loadRun(world, runId);
+  if (isOver(state) && state !== 'failed') return null;
   const { advice } = faultOf(fault);
   await world.store.updateRun(runId, { trouble: { ...fault, advice } }, world.clock.now());
   await world.store.transition(runId, 'failed', fault.message, world.clock.now());

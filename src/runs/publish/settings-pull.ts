@@ -35,7 +35,7 @@ export async function proposeSettings(
       return keptByHand(pull.text);
     const base = await plannedBase(context, head);
     const checkout = await world.workspaces.prepare(source, base);
-    const tree = await treeWith(world, checkout, { id: `${run.id}-settings`, text: pull.text, signal });
+    const tree = await treeWith(world, checkout, { id: `call-${run.id}-settings`, text: pull.text, signal });
     if (typeof tree !== 'object') return refused(tree);
     const message = `Add ${SETTINGS_FILE}\n\nThe commands that worked in run ${run.id} of Runoff.\n`;
     const spec = { base, tree: tree.tree, message, author: COMMIT_AUTHOR, at: Math.floor(at / 1000) };

@@ -31,27 +31,30 @@ export async function reconcile(world: ReconcilePorts): Promise<void> {
   await sweepEnded(world);
 }
 
-const RUN_AREA = /^(r[0-9a-z]{10})-/;
+/** The first group: of a call, which may be a command to a run that is over. */
+const RUN_AREA = /^(call-)?(r[0-9a-z]{10})-/;
 
 /**
- * Deletes areas of ended runs. Areas are listed before runs are looked up, so that a run that begins meanwhile keeps
+ * Deletes areas of ended runs, and of calls about runs that are no longer stored: the call itself removes its area, or
+ * opens it again after a crash. Areas are listed before runs are looked up, so that a run that begins meanwhile keeps
  * its own.
  */
 export async function sweepEnded(
   world: Pick<World, 'workspaces'> & { readonly store: Pick<World['store'], 'run'> },
 ): Promise<void> {
-  const seen = new Set<RunId>();
+  const seen: string[] = [];
   await world.workspaces.sweep((area) => {
-    const runId = RUN_AREA.exec(area)?.[1];
-    if (runId) seen.add(runId);
+    seen.push(area);
     return true;
   });
-  const ended = new Set<RunId>();
-  for (const id of seen) {
-    const run = await world.store.run(id);
-    if (!run || isOver(run.state)) ended.add(id);
+  const unused = new Set<string>();
+  for (const area of seen) {
+    const [, ofCall, runId] = RUN_AREA.exec(area) ?? [];
+    if (runId === undefined) continue;
+    const run = await world.store.run(runId);
+    if (!run || (isOver(run.state) && ofCall === undefined)) unused.add(area);
   }
-  await world.workspaces.sweep((area) => !ended.has(RUN_AREA.exec(area)?.[1] ?? ''));
+  await world.workspaces.sweep((area) => !unused.has(area));
 }
 
 /** Announces run endings that were missed because of a crash or an outage of GitHub. Idempotent. */
@@ -61,8 +64,11 @@ export async function announceEndedRuns(world: Pick<World, 'announcer' | 'clock'
     await world.announcer.finish(id);
 }
 
-async function reconcileRun(world: ReconcilePorts, run: RunRecord): Promise<void> {
-  const flow = await world.engine.status(run.id);
+async function reconcileRun(world: ReconcilePorts, { id }: RunRecord): Promise<void> {
+  const flow = await world.engine.status(id);
+  // Read after its flow: a run before this one may have waited for GitHub while this one ended.
+  const run = await world.store.run(id);
+  if (!run || isOver(run.state)) return;
   switch (flow.kind) {
     case 'running':
       return wakeIfReplied(world, run);
