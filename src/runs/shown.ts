@@ -86,12 +86,7 @@ function hiddenWork(store: ShownPorts, id: RunId, candidates: readonly Candidate
     namesHidden: true,
     candidates: candidates.map((one) => hiddenCandidate(one, names)),
     view: (view) => withHiddenNames(view, names),
-    async steps(query) {
-      const shown = (await store.steps(id, query)).map((step) => hiddenStep(step, names));
-      // Otherwise a search for a name would find the steps that it was taken out of.
-      const { text } = query;
-      return text === undefined ? shown : shown.filter((step) => contains(step, text));
-    },
+    steps: (query) => hiddenSteps(store, id, query, names),
     calls: async (alias, which) =>
       (await store.callsOf(id, alias, which)).map(({ number, at, status, ms }) => ({
         ...{ number, at, status, ms },
@@ -100,6 +95,31 @@ function hiddenWork(store: ShownPorts, id: RunId, candidates: readonly Candidate
     spending: async () =>
       hiddenSpending(await store.spendingOf(id), new Set(candidates.map(({ alias }) => alias))),
   };
+}
+
+/**
+ * A search for a name must not find the steps that it was taken out of. As these are found by the store, it is asked
+ * until there are as many others as the query wants.
+ */
+async function hiddenSteps(
+  store: Pick<Store, 'steps'>,
+  id: RunId,
+  query: StepQuery,
+  names: HiddenNames,
+): Promise<readonly CoderStep[]> {
+  const { before, limit, text } = query;
+  let shown: readonly CoderStep[] = [];
+  let next = query;
+  for (;;) {
+    const found = await store.steps(id, next);
+    const fit = found
+      .map((step) => hiddenStep(step, names))
+      .filter((step) => text === undefined || contains(step, text));
+    shown = before === undefined ? [...shown, ...fit].slice(0, limit) : [...fit, ...shown].slice(-limit);
+    const [first, last] = [found.at(0), found.at(-1)];
+    if (!first || !last || found.length < limit || shown.length === limit) return shown;
+    next = { ...query, ...(before === undefined ? { after: last.number } : { before: first.number }) };
+  }
 }
 
 /** Without the agent's own name of a call, whose form tells the agent. */

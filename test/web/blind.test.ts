@@ -158,6 +158,18 @@ describe('in blind mode', () => {
         .then((answer) => answer.text());
     expect(await search('okapi')).toContain('No step matches');
     expect(await search('list')).toContain('I read the list.');
+    // Nor must what is hidden keep it from finding older steps.
+    await s.store.appendSteps(
+      RUN,
+      Array.from({ length: 450 }, (_, at) => ({
+        ...{ alias: 'A', at: s.now(), kind: 'says', number: at + 3 },
+        text: at === 3 ? 'The list is for a coder.' : 'I am zebra-coder.',
+      })),
+    );
+    const found = await search('coder');
+    expect(found).toContain('The list is for a coder.');
+    expect(found.match(/<li id="step-/g)).toHaveLength(1);
+    expect(await search('coder&after=2')).toContain('The list is for a coder.');
     const page = new Request(`http://runoff.test/runs/${RUN}/events?steps=A&after=0&call=0`);
     const api = new Request(`http://runoff.test${RUNS}/${RUN}/events?steps=A`, {
       headers: { authorization: `Bearer ${await s.usual}` },
