@@ -45,6 +45,7 @@ const CHECK_FILES: readonly string[] = [
   'pytest.ini',
   'requirements.txt',
   'requirements-dev.txt',
+  'Rakefile',
   'CMakeLists.txt',
   'Makefile',
   'makefile',

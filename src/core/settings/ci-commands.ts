@@ -140,7 +140,7 @@ const SETUP: readonly RegExp[] = [
   RegExp(`^${PIP}`),
   /^(?:uv\s+sync|uv\s+venv|poetry\s+install|poetry\s+config|pdm\s+(?:install|sync)|pipenv\s+(?:install|sync)|rye\s+sync|hatch\s+env\s+create)\b/,
   /^(?:python[\d.]*\s+-m\s+venv|virtualenv)\b/,
-  /^(?:bundle\s+(?:install|config)|composer\s+(?:install|update)|go\s+mod\s+download|go\s+get|cargo\s+fetch|dotnet\s+restore|mix\s+deps\.get|mix\s+local\.\w+)\b/,
+  /^(?:gem\s+install|bundle\s+(?:install|config)|composer\s+(?:install|update)|go\s+mod\s+download|go\s+get|cargo\s+fetch|dotnet\s+restore|mix\s+deps\.get|mix\s+local\.\w+)\b/,
   /^(?:npx\s+)?lerna\s+bootstrap\b|^(?:npm|pnpm|yarn|bun)\s+(?:run\s+)?(?:bootstrap|setup|install:\S+)$/,
   /^(?:make|just|task)\s+(?:install|deps|dependencies|setup|bootstrap|init|dev|develop|venv|install[-_]\w+|requirements)$/,
   /^(?:cp|mkdir|touch|ln)\s/,
@@ -152,7 +152,7 @@ const BUILD: readonly RegExp[] = [
   /^(?:npx\s+|pnpm\s+|yarn\s+)?(?:tsc|tsup|rollup|prisma\s+generate)\b/,
   /^(?:make|just|task)(?:\s+-j\S*(?:\s+\d+)?)?(?:\s+(?:all|build|compile|generate))?$/,
   /^(?:cmake|ninja|meson\s+(?:setup|compile)|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/,
-  /^(?:cargo|go|dotnet|swift|zig|stack|cabal|mix)\s+(?:build|compile)\b/,
+  /^(?:cargo|go|dotnet|swift|zig|stack|cabal|mix)\s+(?:build|compile)\b|^(?:bundle\s+exec\s+)?rake\s+compile$/,
   /^(?:mvn|(?:sh\s+)?\.\/mvnw)\b.*\b(?:compile|package|install)\b.*-DskipTests|^(?:gradle|(?:sh\s+)?\.\/gradlew)\b.*\b(?:assemble|classes)\b/,
 ];
 
@@ -164,16 +164,25 @@ const TEST_WORD =
 const HEAVY =
   /(?:^|[\s:_./-])(?:e2e|integration|browsers?|playwright|cypress|puppeteer|smoke|bench\w*|perf\w*|acceptance|docker|visual|storybook|windows|macos|types?|typings?|lint|docs?|size|examples?|android|ios|wasm|fuzz\w*)(?:$|[\s:_./-])/i;
 
+/** Options that add to or leave out of the tests what their value names. */
+const SELECTIONS = /\s--?(?:include|exclude|ignore|tags)[= ][^\s-]\S*/g;
+
 /** A command whose text suggests that it runs tests, although its runner is unknown. */
 export function namesTests(command: string): boolean {
   const words = command.split(/\s+/).filter((word) => !/^\w+=/.test(word));
   const program = (words[0] ?? '').replace(/^.*\//, '').replace(/\.(?:sh|py|js)$/, '');
-  if (HEAVY.test(command)) return false;
+  if (HEAVY.test(command.replace(SELECTIONS, ''))) return false;
   if (/^(?:npm|pnpm)\s+(?:t|it|cit)$|^(?:bundle\s+exec\s+)?rake$/.test(command)) return true;
   if (/^(?:tox|nox)$/.test(program) || /^python[\d.]*\s+-m\s+(?:tox|nox)\b/.test(command)) return true;
   if (/^(?:mvnw?|gradlew?)$/.test(program))
     return words.some((word) => /^(?:test|verify|check|build)$/.test(word));
+  // Tests have no network.
+  if (program === 'make' && words.some((word) => /^(?:deps|dependencies|requirements)$/.test(word)))
+    return false;
   if (program === 'make' && words.includes('check')) return true;
   const own = (words[0] ?? '').startsWith('./') && TEST_WORD.test(program);
-  return own || (LAUNCHERS.test(program) && words.slice(1).some((word) => TEST_WORD.test(word)));
+  return (
+    own ||
+    (LAUNCHERS.test(program) && words.slice(1).some((word) => TEST_WORD.test(word) && !/^--?no-/.test(word)))
+  );
 }

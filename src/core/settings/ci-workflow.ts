@@ -32,7 +32,7 @@ const MAX_JOBS = 40;
 const MAX_JOB_STEPS = 60;
 /** Project files that only test come first; then by name. */
 const RANKS: readonly RegExp[] = [
-  /\/(?:ci|tests?|unit-?tests?)\.ya?ml$/i,
+  /\/(?:ci|tests?|unit-?tests?|linux|ubuntu)\.ya?ml$/i,
   /\/(?:build|main|check|checks|continuous-integration|node|python|go|rust|java|ruby|php|dotnet|pr|pull[-_]request|push)(?:[-_.]?(?:js|ci|tests?|package|app|\w*))\.ya?ml$/i,
   /(?:ci|test)/i,
 ];
@@ -168,8 +168,8 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
   const folder = workingDirectory(job.defaults) || around.folder;
   const commands: CiCommand[] = [];
   const ofTests: (readonly [string, string])[] = [...env];
-  for (const step of stepsOf(job.steps ?? [], around.files)) {
-    if (!runsHere(step.if)) continue;
+  for (const step of stepsOf(job, around.files)) {
+    if (!runsHere(step.if, job)) continue;
     for (const [name, range] of versionsOf(step, job))
       if ((versions.get(name) ?? []).length === 0) versions.set(name, range);
     if (step.run === undefined || /^(?:pwsh|powershell|cmd|python|node|ruby|perl)/.test(step.shell ?? ''))
@@ -208,29 +208,38 @@ const servicesOf = ({ services }: Job): readonly CiService[] =>
     });
 
 /** Steps of a job, with those of the repository's own actions written out. */
-function stepsOf(steps: readonly Step[], files: Files): readonly Step[] {
-  const all = steps.flatMap((step) => {
+function stepsOf(job: Job, files: Files): readonly Step[] {
+  const all = (job.steps ?? []).flatMap((step) => {
     const path = /^\.\/([\w./-]+?)\/?$/.exec(step.uses ?? '')?.[1];
     const text =
       path === undefined ? undefined : (files[`${path}/action.yml`] ?? files[`${path}/action.yaml`]);
     if (text === undefined) return [step];
     const action = Action.safeParse(readPlainYaml(text)).data;
-    return runsHere(step.if) ? (action?.runs.steps ?? []) : [];
+    return runsHere(step.if, job) ? (action?.runs.steps ?? []) : [];
   });
   return all.slice(0, MAX_JOB_STEPS);
 }
 
-/** Whether a step runs on Linux in a run without failures; unknown conditions count as false. */
-function runsHere(condition: string | undefined): boolean {
+/** Keys of a matrix that name an operating system. */
+const SYSTEM_KEY = /^(?:os|runner|runs-on|platform|system|image)$|\bos\b/i;
+
+/**
+ * Whether a step runs on Linux in a run without failures, for some job of the matrix; unknown conditions count as
+ * false.
+ */
+function runsHere(condition: string | undefined, job: Job): boolean {
   const text = (condition ?? '').replace(/^\s*\$\{\{\s*|\s*\}\}\s*$/g, '').trim();
   if (/\|\|/.test(text)) return false;
   return text.split('&&').every((part) => {
     const one = part.trim();
     if (/^(?:|success\(\)|always\(\)|!\s*cancelled\(\)|!\s*failure\(\))$/.test(one)) return true;
-    const [, negated, name] = /^(?:runner\.os|matrix\.[\w-]+)\s*([!=])=\s*'([\w.-]+)'$/.exec(one) ?? [];
+    const [, key = '', sign, name] =
+      /^(?:runner\.os|matrix\.([\w-]+))\s*([!=])=\s*'([\w.-]+)'$/.exec(one) ?? [];
     if (name === undefined) return false;
+    const values = key === '' || SYSTEM_KEY.test(key) ? [] : valuesOf(job, key);
+    if (values.length > 0) return values.some((value) => (value === name) === (sign === '='));
     const linux = /linux|ubuntu/i.test(name);
-    return negated === '!' ? !linux : linux;
+    return sign === '!' ? !linux : linux;
   });
 }
 

@@ -105,7 +105,7 @@ const BUILDS: Readonly<Record<string, RunnerName>> = Object.assign(Object.create
 
 /** Maven goals and Gradle tasks that run tests, unless an option disables them. */
 const runsTests = (words: readonly string[]): boolean =>
-  words.some((word) => /^(?::?(?:[\w-]+:)*test|test|check|build|verify|install|package)$/.test(word)) &&
+  words.some((word) => /^(?::?(?:[\w-]+:)*(?:jvmT|t)est|check|build|verify|install|package)$/.test(word)) &&
   !words.some((word) => /^-D(?:skipTests|maven\.test\.skip|test=)/.test(word)) &&
   !words.some((word, index) => /^(?:-x|--exclude-task)$/.test(word) && words[index + 1] === 'test');
 

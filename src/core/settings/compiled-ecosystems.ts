@@ -7,7 +7,7 @@ import { goFolders } from './workspace-graph.ts';
 const FILL_SECONDS = 600;
 
 /** Compiles code and tests into caches during set-up; failures are left to build and tests. */
-const fillCaches = (...commands: readonly string[]): string =>
+export const fillCaches = (...commands: readonly string[]): string =>
   `{ ${commands.map((command) => `timeout ${FILL_SECONDS} ${command}`).join(' && ')} || true; }`;
 
 /** Texts that may name the import path of Go code from before modules, by what writes it there. */

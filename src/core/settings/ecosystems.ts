@@ -1,4 +1,4 @@
-import { cargo, cmake, go } from './compiled-ecosystems.ts';
+import { cargo, cmake, fillCaches, go } from './compiled-ecosystems.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import {
   inVenv,
@@ -39,7 +39,7 @@ const SAMPLE_FOLDERS =
   /(?:^|\/)(?:fixtures?|examples?|samples?|templates?|vendor|third[-_]party|node_modules)\//i;
 const NO_TESTS = /^(?!)/;
 const NODE_TESTS = /[.-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)(?:tests?|specs?|__tests?__)\/.*\.[cm]?[jt]sx?$/;
-const JVM_TESTS = /(?:^|\/)src\/\w*[tT]est\/.*\.(?:java|kt|groovy|scala)$/;
+const JVM_TEST_FILES = /(?:^|\/)src\/\w*[tT]est\/.*\.(?:java|kt|groovy|scala)$/;
 
 const DETECTORS: readonly (readonly [
   detect: (repository: RepositorySnapshot) => Ecosystem | null,
@@ -49,8 +49,8 @@ const DETECTORS: readonly (readonly [
   [python, /(?:^|\/)test_[^/]*\.py$|_test\.py$|(?:^|\/)tests?\/.*\.py$/],
   [go, /_test\.go$/],
   [cargo, /(?:^|\/)tests\/.*\.rs$/],
-  [maven, JVM_TESTS],
-  [gradle, JVM_TESTS],
+  [maven, JVM_TEST_FILES],
+  [gradle, JVM_TEST_FILES],
   [ruby, /_(?:spec|test)\.rb$|(?:^|\/)test\/(?:.*\/)?test_[^/]*\.rb$/],
   [php, /Test\.php$|(?:^|\/)tests?\/.*\.php$/],
   [cmake, NO_TESTS],
@@ -78,6 +78,24 @@ function maven({ files }: RepositorySnapshot): Ecosystem | null {
 
 const GRADLE_FILES = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
 
+/** What Gradle is asked to do, by the source sets that modules have. */
+const GRADLE_TASKS = {
+  plain: { compile: 'assemble testClasses', build: 'assemble', test: 'test' },
+  // `assemble` of Kotlin Multiplatform needs the compilers of all systems; such modules have no task `test`.
+  multiplatform: { compile: 'jvmJar jvmTestClasses', build: 'jvmJar', test: 'jvmTest' },
+  both: {
+    compile: 'jvmJar jvmTestClasses classes testClasses',
+    build: 'jvmJar classes',
+    test: 'jvmTest test',
+  },
+} as const;
+
+function gradleTasks(files: ReadonlySet<string>) {
+  const has = (set: RegExp): boolean => [...files].some((path) => set.test(path));
+  if (!has(/(?:^|\/)src\/jvm(?:Main|Test)\/.*\.kt$/)) return GRADLE_TASKS.plain;
+  return has(/(?:^|\/)src\/test\/.*\.(?:kt|java)$/) ? GRADLE_TASKS.both : GRADLE_TASKS.multiplatform;
+}
+
 /**
  * Set-up ends with tests that do not exist, because Gradle downloads the tests' runtime dependencies only when it
  * runs some.
@@ -86,22 +104,38 @@ function gradle({ files }: RepositorySnapshot): Ecosystem | null {
   const file = GRADLE_FILES.find((one) => files.has(one));
   if (file === undefined) return null;
   const command = `${files.has('gradlew') ? 'sh ./gradlew' : 'gradle'} --no-daemon`;
-  const loaded = `{ ${command} --continue test --tests runoff.None || true; }`;
+  const { compile, build, test } = gradleTasks(files);
+  const none = test.replace(/\w+/g, '$& --tests runoff.None');
+  const loaded = `{ ${command} --continue ${none} || true; }`;
   return {
     file,
-    setup: `${command} assemble testClasses && ${loaded}`,
-    build: `${command} --offline assemble`,
-    test: `${command} --offline test`,
+    setup: `${command} ${compile} && ${loaded}`,
+    build: `${command} --offline ${build}`,
+    test: `${command} --offline ${test}`,
   };
 }
 
-function ruby({ files }: RepositorySnapshot): Ecosystem | null {
+/** What a Rakefile that defines a task `test`, or loads tasks from elsewhere, contains. */
+const RAKE_TEST = /\btests?\b|TestTask|\bHoe\b|\b(?:load|load_tasks|import|require_relative)\b/;
+
+function ruby({ files, read }: RepositorySnapshot): Ecosystem | null {
   if (!files.has('Gemfile')) return null;
-  const specs = files.has('.rspec') || [...files].some((path) => /^spec\/.*_spec\.rb$/.test(path));
-  const test = specs ? 'bundle exec rspec' : files.has('Rakefile') ? 'bundle exec rake test' : null;
-  return test === null
-    ? null
-    : { file: 'Gemfile', setup: 'bundle config set --local path vendor/bundle && bundle install', test };
+  const all = [...files];
+  const specs = files.has('.rspec') || all.some((path) => /^spec\/.*_spec\.rb$/.test(path));
+  const rake =
+    files.has('Rakefile') &&
+    (all.some((path) => path.endsWith('.rake')) || RAKE_TEST.test(read.Rakefile ?? 'test'));
+  const test = specs ? 'bundle exec rspec' : rake ? 'bundle exec rake test' : null;
+  if (test === null) return null;
+  const setup = 'bundle config set --local path vendor/bundle && bundle install';
+  // An extension in C, which the tests load.
+  const build =
+    files.has('Rakefile') && all.some((path) => /^ext\/.*extconf\.rb$/.test(path))
+      ? 'bundle exec rake compile'
+      : null;
+  return build === null
+    ? { file: 'Gemfile', setup, test }
+    : { file: 'Gemfile', setup: `${setup} && ${fillCaches(build)}`, build, test };
 }
 
 /** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */

