@@ -3,7 +3,7 @@ import { unquoted } from './command-kinds.ts';
 import { matchesAnyGlob } from './workspace-graph.ts';
 
 /** A package of a workspace, as commands select it. */
-interface NamedPackage {
+export interface NamedPackage {
   /** From the top of the repository. */
   readonly folder: string;
   readonly name: string;

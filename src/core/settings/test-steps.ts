@@ -8,7 +8,7 @@ import {
 } from './command-kinds.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
-import { type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
+import { type NamedPackage, type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
 import { gatheredCommands, scriptCall } from './script-calls.ts';
 import { workspaceGraph } from './workspace-graph.ts';
 
@@ -38,7 +38,9 @@ export interface TestStep {
 const MAX_TEST_STEPS = 30;
 const MAX_PACKAGE_STEPS = 800;
 /** A script that runs a script that runs …: deeper nesting is a cycle. */
-const MAX_STEP_DEPTH = 6;
+const MAX_STEP_DEPTH = 8;
+/** Maximum commands that are read, since scripts may start each other many times. */
+const MAX_COMMANDS = 2_000;
 /** Maximum characters of a command that are read. */
 const MAX_STEP_CHARS = 4_000;
 
@@ -48,6 +50,8 @@ interface CommandContext {
   readonly folder: string;
   readonly script: boolean;
   readonly depth: number;
+  /** Counts down, for all scripts of a command together. */
+  readonly left: { commands: number };
   readonly recipe?: true;
 }
 
@@ -68,7 +72,7 @@ export function testSteps(command: string, files: RepositoryFiles = {}): readonl
 
 /** The steps of any command, in order of execution; null for a line that cannot be split. */
 export const commandSteps = (command: string, files: RepositoryFiles = {}): readonly TestStep[] | null =>
-  stepsIn(command, { files, folder: '', script: false, depth: 0 });
+  stepsIn(command, { files, folder: '', script: false, depth: 0, left: { commands: MAX_COMMANDS } });
 
 /** If no step is known to run tests, the last one that is not a known other tool does. */
 function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
@@ -89,6 +93,8 @@ function stepsIn(line: string, place: CommandContext): readonly TestStep[] | nul
   const commands = folder === null ? parts : parts.slice(1);
   // Nothing may change the state of the shell for later commands.
   if (commands.length === 0 || commands.some((part) => part === '' || CHANGES_SHELL.test(part))) return null;
+  place.left.commands -= commands.length;
+  if (place.left.commands < 0) return null;
   return commands.flatMap((part) => followed(part, within) ?? [stepOf(part, within)]);
 }
 
@@ -245,9 +251,7 @@ function scriptsOfPackages(command: RecursiveCommand, place: CommandContext): re
   });
 }
 
-interface NamedNode {
-  readonly folder: string;
-  readonly name: string;
+interface NamedNode extends NamedPackage {
   readonly dependsOn: readonly string[];
 }
 

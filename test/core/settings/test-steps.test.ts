@@ -253,6 +253,28 @@ describe('the test command of a public repository is taken apart', () => {
     ]);
   });
 
+  test('mochajs/mocha: a runner behind eight scripts', () => {
+    const files = scripts({
+      test: 'run-s test-node',
+      'test-node': 'run-s test-node:*',
+      'test-node:only': 'run-s test-node:only:*',
+      'test-node:only:bdd': 'npm run -s run-only -- --ui bdd test/only/bdd.spec',
+      'run-only': 'cross-env NODE_OPTIONS=--enable-source-maps nyc node bin/mocha.js --no-forbid-only',
+    });
+    expect(steps('npm test', files)).toEqual([
+      [
+        'tests',
+        'cross-env NODE_OPTIONS=--enable-source-maps nyc node bin/mocha.js --no-forbid-only --ui bdd test/only/bdd.spec',
+      ],
+    ]);
+  });
+
+  test('scripts that start others many times over are one step', () => {
+    const levels = [0, 1, 2, 3].map((at) => [`s${at}`, `run-s ${`s${at + 1} `.repeat(100)}`]);
+    const files = scripts({ ...Object.fromEntries(levels), s4: 'mocha', test: 'npm run s0' });
+    expect(steps('npm test', files)).toHaveLength(1);
+  });
+
   test('mozilla/nunjucks: a build in a script of tests is a preparation', () => {
     const files = scripts({
       test: 'npm run test:instrument && npm run test:runner',
