@@ -151,8 +151,11 @@ async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
     {
       ...box,
       kill() {
-        box.kill();
-        group?.kill();
+        try {
+          box.kill();
+        } finally {
+          group?.kill();
+        }
       },
       async watch(over) {
         const init = await box.init;

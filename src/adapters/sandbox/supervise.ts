@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
-import { StringDecoder } from 'node:string_decoder';
 import type { ExecResult, ExecSpec, StopReason } from '../../ports/index.ts';
+import { capture, splitLines } from './output.ts';
 
 /** The numbers of signals that end a command; shells and bubblewrap report a death by signal as 128 + number. */
 const DEADLY_SIGNALS = [2, 4, 5, 6, 7, 8, 9, 11, 13, 15, 24, 25, 31];
@@ -33,7 +33,7 @@ interface SupervisedCommand<End> {
   readonly stderr: Readable;
   /** Resolves when no process is left and all output has been read. Rejects with a fault if it could not be set up. */
   readonly ended: Promise<End>;
-  /** Ends every process at once. Can be called at any time, and more than once. */
+  /** Ends every process at once. Can be called at any time, and more than once. If it throws, it is called again. */
   kill(): void;
   /** Measures until `over` aborts. Returns which limit was exceeded, or null. Rejects if it cannot measure. */
   watch(over: AbortSignal): Promise<'memory' | 'disk' | null>;
@@ -53,6 +53,9 @@ export interface Supervised<End> {
 
 /** The part of a spec that every backend leaves to the supervisor. */
 type Terms = Pick<ExecSpec, 'limits' | 'onLine' | 'onLimit' | 'onOutput' | 'signal'>;
+
+/** Milliseconds until a command that could not be ended, as without a free descriptor, is ended again. Our default. */
+const KILL_AGAIN_MS = 200;
 
 /** Longest delay of a timer in Node; a longer time limit is no limit in practice. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -106,14 +109,24 @@ function guardOf(running: Pick<SupervisedCommand<unknown>, 'kill' | 'watch'>, te
   const over = new AbortController();
   let stopped: StopReason | null = null;
   let failure: { readonly thrown: unknown } | null = null;
+  let again: NodeJS.Timeout | undefined;
+  // Called by timers and listeners, where what is thrown would end this process.
+  const kill = (): void => {
+    clearTimeout(again);
+    try {
+      running.kill();
+    } catch {
+      again = setTimeout(kill, KILL_AGAIN_MS);
+    }
+  };
   const stop = (reason: StopReason): void => {
     if (over.signal.aborted) return;
     stopped ??= reason;
-    running.kill();
+    kill();
   };
   const fail = (thrown: unknown): void => {
     failure ??= { thrown };
-    running.kill();
+    kill();
   };
   const call = <T>(callback: () => T, otherwise: T): T => {
     try {
@@ -148,6 +161,7 @@ function guardOf(running: Pick<SupervisedCommand<unknown>, 'kill' | 'watch'>, te
     call,
     close() {
       over.abort();
+      clearTimeout(again);
       wall.clear();
       silence.clear();
       terms.signal?.removeEventListener('abort', onAbort);
@@ -190,109 +204,6 @@ function timer(ms: number | undefined, more: () => number, expired: () => void):
     clear() {
       cleared = true;
       clearTimeout(running.timeout);
-    },
-  };
-}
-
-/**
- * A longer line is passed on in pieces of this many characters, so that endless output without line breaks cannot fill
- * memory.
- */
-const MAX_LINE_CHARS = 64 * 1024;
-
-interface Captured {
-  readonly text: string;
-  readonly truncated: boolean;
-}
-
-/** Keeps the start and the end of a stream; a line between them states how many bytes were omitted. */
-interface Capture {
-  add(chunk: Buffer): void;
-  end(): Captured;
-}
-
-/** Keeps at most `bytes` of a stream, using about as much memory however long the stream is. */
-export function capture(bytes: number): Capture {
-  const headLimit = Math.ceil(bytes / 2);
-  const tailLimit = bytes - headLimit;
-  const head: Buffer[] = [];
-  let headSize = 0;
-  // A ring buffer: byte n of the stream (after the head) is at n modulo its size. It doubles until it reaches the
-  // limit.
-  let ring = Buffer.alloc(0);
-  let tailBytes = 0;
-
-  const grow = (needed: number): void => {
-    if (ring.length >= tailLimit || needed <= ring.length) return;
-    const larger = Buffer.alloc(Math.min(tailLimit, Math.max(needed, ring.length * 2, 4096)));
-    ring.copy(larger, 0, 0, Math.min(tailBytes, ring.length));
-    ring = larger;
-  };
-  const keepTail = (chunk: Buffer): void => {
-    grow(tailBytes + chunk.length);
-    const last = chunk.subarray(Math.max(0, chunk.length - ring.length));
-    const at = ring.length === 0 ? 0 : (tailBytes + chunk.length - last.length) % ring.length;
-    const first = last.copy(ring, at);
-    last.copy(ring, 0, first);
-    tailBytes += chunk.length;
-  };
-
-  return {
-    add(chunk) {
-      const toHead = chunk.subarray(0, headLimit - headSize);
-      if (toHead.length > 0) head.push(Buffer.from(toHead));
-      headSize += toHead.length;
-      if (toHead.length < chunk.length) keepTail(chunk.subarray(toHead.length));
-    },
-    end() {
-      const left = Math.max(0, tailBytes - tailLimit);
-      if (left === 0) {
-        const all = Buffer.concat([...head, ring.subarray(0, tailBytes)]);
-        return { text: all.toString('utf8'), truncated: false };
-      }
-      const at = tailLimit === 0 ? 0 : tailBytes % tailLimit;
-      const tail = Buffer.concat([ring.subarray(at), ring.subarray(0, at)]);
-      const text = `${wholeEnd(Buffer.concat(head))}\n[${left} bytes left out]\n${wholeStart(tail)}`;
-      return { text, truncated: true };
-    },
-  };
-}
-
-/** The text without an incomplete character at its end. */
-const wholeEnd = (bytes: Buffer): string => new StringDecoder('utf8').write(bytes);
-
-/** The text without an incomplete character at its start. */
-function wholeStart(bytes: Buffer): string {
-  let from = 0;
-  while (from < 3 && ((bytes[from] ?? 0) & 0xc0) === 0x80) from += 1;
-  return bytes.subarray(from).toString('utf8');
-}
-
-interface LineSplitter {
-  add(chunk: Buffer): void;
-  /** Passes on the last line if it has no line break. */
-  end(): void;
-}
-
-/** Splits a stream into lines, without their line breaks. */
-export function splitLines(onLine: (line: string) => void): LineSplitter {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  const hand = (line: string): void => onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
-  return {
-    add(chunk) {
-      const parts = (rest + decoder.write(chunk)).split('\n');
-      rest = parts.pop() ?? '';
-      for (const line of parts) hand(line);
-      while (rest.length > MAX_LINE_CHARS) {
-        hand(rest.slice(0, MAX_LINE_CHARS));
-        rest = rest.slice(MAX_LINE_CHARS);
-      }
-    },
-    end() {
-      rest += decoder.end();
-      if (rest !== '') hand(rest);
-      rest = '';
     },
   };
 }

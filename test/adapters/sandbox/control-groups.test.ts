@@ -2,7 +2,11 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type ControlGroups, findControlGroups } from '../../../src/adapters/sandbox/control-groups.ts';
+import {
+  type ControlGroups,
+  findControlGroups,
+  type GroupHost,
+} from '../../../src/adapters/sandbox/control-groups.ts';
 import { startedAt } from '../../../src/adapters/sandbox/processes.ts';
 import { type PretendGroups, pretendGroups } from './fake-control-groups.ts';
 import { openWorkbench, shell, type Workbench } from './workbench.ts';
@@ -147,9 +151,11 @@ describe('a delegated control group', () => {
 describe('a sandbox in a control group', () => {
   let kernel: PretendGroups;
   let bench: Workbench;
-  const open = async (options: { door?: string } = {}): Promise<void> => {
+  const open = async (options: { door?: string; put?: GroupHost['put'] } = {}): Promise<void> => {
     kernel = pretendGroups(options);
-    bench = await openWorkbench({ groupHost: kernel.host });
+    bench = await openWorkbench({
+      groupHost: { ...kernel.host, ...(options.put ? { put: options.put } : {}) },
+    });
   };
   afterEach(() => {
     bench.close();
@@ -191,6 +197,26 @@ describe('a sandbox in a control group', () => {
     expect(result).toMatchObject({ stopped: 'cancelled' });
     const kills = kernel.writes.filter((write) => write.endsWith('cgroup.kill=1'));
     expect(kills.length).toBeGreaterThanOrEqual(2);
+  });
+
+  test('is ended although no file can be opened at that moment, and ends no more than the command', async () => {
+    let refusals = 1;
+    await open({
+      put(file, text) {
+        if (file.endsWith('/cgroup.kill') && refusals < 1) {
+          refusals += 1;
+          throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+        }
+        kernel.host.put(file, text);
+      },
+    });
+    await bench.sandbox.probe();
+    refusals = 0;
+    const endless = shell(bench.area(), 'echo up; sleep 60');
+    const limits = { ...endless.limits, wallMs: 1_000 };
+    expect(await bench.sandbox.exec({ ...endless, limits })).toMatchObject({ stopped: 'wall' });
+    expect(refusals).toBe(1);
+    expect(boxes()).toEqual([]);
   });
 
   test('that cannot be joined runs with watchdogs, and the probe says why', async () => {

@@ -123,6 +123,24 @@ describe('a proxy for one command', () => {
     }
   });
 
+  test('takes no more descriptors of Runoff than a command needs, however many connections it opens', async () => {
+    const own = await opened({ egress: [`registry.test:${port}`] });
+    const clients = Array.from({ length: 1_500 }, () => connect(own.socket).on('error', () => undefined));
+    const closed = () => clients.filter((client) => client.closed).length;
+    try {
+      await expect.poll(closed, { timeout: 20_000 }).toBeGreaterThan(900);
+      for (const client of clients) client.destroy();
+      await expect
+        .poll(() => ask(`registry.test:${port}`, { socketPath: own.socket }).catch(() => null), {
+          timeout: 20_000,
+        })
+        .toMatchObject({ status: 200 });
+    } finally {
+      for (const client of clients) client.destroy();
+      await own.close();
+    }
+  });
+
   test('ends although a client that it refused stays', async () => {
     const own = await opened({ egress: [`registry.test:${port}`] });
     const client = connect({ path: own.socket, allowHalfOpen: true });

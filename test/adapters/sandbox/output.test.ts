@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { capture, splitLines } from '../../../src/adapters/sandbox/supervise.ts';
+import { capture, splitLines } from '../../../src/adapters/sandbox/output.ts';
+import { supervise } from '../../../src/adapters/sandbox/supervise.ts';
+import { DEFAULT_LIMITS } from '../../../src/ports/index.ts';
 
 /** A text, and the byte positions at which it arrives in pieces. */
 const chunked = fc
@@ -78,5 +82,29 @@ describe('lines', () => {
     split.end();
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(200_000);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(64 * 1024);
+  });
+});
+
+describe('a command that has to be ended', () => {
+  test.each(['its time limit', 'a signal'])('by %s is ended once that is possible again', async (reason) => {
+    const child = spawn('sleep', ['600'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    let refusals = 0;
+    const command = {
+      stdout: child.stdout,
+      stderr: child.stderr,
+      ended: once(child, 'close'),
+      watch: async () => null,
+      lastLook: async () => null,
+      kill() {
+        refusals += 1;
+        if (refusals < 3) throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+        child.kill('SIGKILL');
+      },
+    };
+    const isTimed = reason === 'its time limit';
+    const limits = { ...DEFAULT_LIMITS, ...(isTimed ? { wallMs: 50 } : {}) };
+    const signal = isTimed ? new AbortController().signal : AbortSignal.timeout(50);
+    const { stopped, end } = await supervise(command, { limits, signal });
+    expect([stopped, end, refusals]).toEqual([isTimed ? 'wall' : 'cancelled', [null, 'SIGKILL'], 3]);
   });
 });

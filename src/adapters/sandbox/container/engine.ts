@@ -133,6 +133,7 @@ export async function openControlSocket(folder: string, order: EntryOrder): Prom
     await listenAt(server, `/proc/self/fd/${fd}/control.sock`);
     chmodSync(join(folder, 'control.sock'), 0o666);
   } catch (thrown) {
+    server.close();
     closeSync(fd);
     throw thrown;
   }

@@ -4,13 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, restarting } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
-import { type Dialler, openEgress, publicInternet, withHosts } from '../egress/index.ts';
+import { type Dialler, type EgressProxy, openEgress, publicInternet, withHosts } from '../egress/index.ts';
 import { NEVER_STARTED, probedSandbox } from '../probed.ts';
 import { type Owner, openProcessTable, readHardLimits, startedAt } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
 import type { Ended } from '../supervise.ts';
 import {
   CONTAINER_LABEL,
+  type ControlSocket,
   containerName,
   type EngineName,
   entryOrder,
@@ -60,9 +61,11 @@ export function openContainer(options: ContainerOptions): Sandbox {
     const own = ownFolder(folder(scratch, 'containers'), 'container');
     mkdirSync(own, { mode: 0o711 });
     if (owner !== null) chownSync(own, owner.uid, owner.gid);
-    const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
-    const control = await openControlSocket(own, entryOrder(spec, egress !== null));
+    let egress: EgressProxy | null = null;
+    let control: ControlSocket | null = null;
     try {
+      egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
+      control = await openControlSocket(own, entryOrder(spec, egress !== null));
       const end = await runContainer({
         spec,
         setup,
@@ -81,7 +84,7 @@ export function openContainer(options: ContainerOptions): Sandbox {
       });
       return end.kind === 'ended' ? { ...end, result: withHosts(end.result, egress) } : end;
     } finally {
-      await control.close();
+      await control?.close();
       await egress?.close();
       rmSync(own, { recursive: true, force: true });
     }

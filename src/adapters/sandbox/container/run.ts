@@ -135,19 +135,18 @@ function startContainer(input: ContainerRun): Container {
   let found: Init | null = null;
   let killed = false;
   const kill = (): void => {
+    if (!killed) void endInTime(() => exited, input);
     killed = true;
     control.cut();
     if (found !== null) killInit(found);
-    void endInTime(() => exited, input);
   };
-  void init.then(
-    (first) => {
+  void init
+    .then((first) => {
       found = first;
       if (killed && first !== null) killInit(first);
-    },
+    })
     // `watch` fails because of it, and so does the run.
-    () => undefined,
-  );
+    .catch(() => undefined);
   return {
     stdout: child.stdout,
     stderr: child.stderr,
@@ -205,11 +204,14 @@ function killInit(init: Init): void {
 
 /**
  * For a container that does not end although its control socket is closed and its first process was, or could not be,
- * killed.
+ * killed. Never rejects: an engine that is killed itself, as where memory is short, is asked again.
  */
 async function endInTime(over: () => boolean, { setup, name }: ContainerRun): Promise<void> {
-  await sleep(STOP_WAIT_MS, undefined, { ref: false });
-  if (!over()) await setup.engine.run(['rm', '--force', name]);
+  for (;;) {
+    await sleep(STOP_WAIT_MS, undefined, { ref: false });
+    if (over()) return;
+    await setup.engine.run(['rm', '--force', name]).catch(() => undefined);
+  }
 }
 
 async function cleanUp(

@@ -17,7 +17,7 @@ import {
   type Reachability,
 } from './hosts.ts';
 import { type LoginProxy, openLoginProxy } from './logins.ts';
-import { openTunnels, type Tunnels } from './tunnels.ts';
+import { MAX_CLIENTS, openTunnels, type Tunnels } from './tunnels.ts';
 
 export { type Dialler, publicInternet } from './dial.ts';
 export { isPublicAddress, parseTarget } from './hosts.ts';
@@ -64,10 +64,14 @@ export async function openEgress(
     reachability,
   );
   const tunnels = openTunnels();
-  const server = createServer({ headersTimeout: 10_000 }, (_request, response) => {
+  // Without this interval, connections that ask for nothing would be closed after 30 s.
+  const timeouts = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 };
+  const server = createServer(timeouts, (_request, response) => {
     response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
     response.end('Only CONNECT to the allowed hosts passes here.\n');
   });
+  // Each takes one of this process's descriptors.
+  server.maxConnections = MAX_CLIENTS;
   server.on('connect', (request, client: Duplex, head: Buffer) => {
     client.on('error', () => client.destroy());
     // Of an HTTP server, the duplex is a socket.

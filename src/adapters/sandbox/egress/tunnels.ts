@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Maximum number of open connections of one command, and of waiting ones. Our default; most package managers use 50. */
 const MAX_TUNNELS = 256;
+/** Maximum number of a command's connections to its proxy: with those that are being refused, or have asked for nothing yet. */
+export const MAX_CLIENTS = 2 * MAX_TUNNELS + 64;
 /**
  * A connection whose host has answered, and that nobody has used for this long, may be closed for a new one, milliseconds.
  * Our default.

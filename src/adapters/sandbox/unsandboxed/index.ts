@@ -10,7 +10,7 @@ import {
   type SandboxProbe,
 } from '../../../ports/index.ts';
 import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
-import { type Dialler, openEgress, publicInternet, withHosts } from '../egress/index.ts';
+import { type Dialler, type EgressProxy, openEgress, publicInternet, withHosts } from '../egress/index.ts';
 import { INSIDE, insidePath, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
@@ -47,9 +47,11 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
     const temporary = ownFolder(folder(scratch, 'tmp'), 'command');
     mkdirSync(temporary, { mode: 0o700 });
     if (owner !== null) chownSync(temporary, owner.uid, owner.gid);
-    const port = spec.gateway === undefined ? null : await ports.take(spec.gateway.port);
-    const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
+    let port: number | null = null;
+    let egress: EgressProxy | null = null;
     try {
+      port = spec.gateway === undefined ? null : await ports.take(spec.gateway.port);
+      egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
       const places = pathMapOf(spec, { toolchain, temporary, egress: egress?.socket ?? null, port });
       const here = (text: string): string => onHost(text, places);
       const moved: ExecSpec =
