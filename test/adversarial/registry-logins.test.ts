@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createProxy, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connect as secureConnect } from 'node:tls';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openAuthority } from '../../src/adapters/registries/authority.ts';
 import { openRegistries } from '../../src/adapters/registries/index.ts';
+import { type Dialler, type EgressProxy, openEgress } from '../../src/adapters/sandbox/egress/index.ts';
 import { openBubblewrap } from '../../src/adapters/sandbox/index.ts';
 import type { ExecSpec, RegistryAccess } from '../../src/ports/index.ts';
 import { openWorkbench, shell, type Workbench } from '../adapters/sandbox/workbench.ts';
@@ -23,6 +25,8 @@ interface Asked {
   readonly headers: IncomingMessage['headers'];
 }
 
+const toThisHost: Dialler = { resolve: async () => ['127.0.0.1'], mayDial: () => true };
+
 let bench: Workbench;
 let folder: string;
 let access: RegistryAccess;
@@ -37,6 +41,11 @@ const answer =
     if (url.endsWith('/moved')) {
       const location = `https://other.test:${new URL(`https://${headers.host}`).port}/npm/got`;
       return response.writeHead(302, { location }).end();
+    }
+    if (url.includes('/silent')) return;
+    if (url.endsWith('/trickle')) {
+      const trickle = setInterval(() => response.write('x'.repeat(1_000)), 50);
+      return void response.once('close', () => clearInterval(trickle));
     }
     if (url.endsWith('/odd')) return response.socket?.end('HTTP/1.1 099 Odd\r\nContent-Length: 0\r\n\r\n');
     if (url.endsWith('/echo')) response.setHeader('x-echo', String(headers.authorization));
@@ -82,7 +91,7 @@ beforeAll(async () => {
     onSecrets: (secrets) => hidden.push(...secrets),
   });
   access = await registries.of('npm ci && pip install -r requirements.txt');
-  bench = await openWorkbench({ dialler: { resolve: async () => ['127.0.0.1'], mayDial: () => true } });
+  bench = await openWorkbench({ dialler: toThisHost });
   close = () => {
     for (const server of servers) server.close().closeAllConnections();
   };
@@ -236,6 +245,66 @@ describe('the login of the operator for a registry', () => {
   test('is told to the log as a secret', () => {
     expect(hidden).toEqual(expect.arrayContaining([TOKEN, PASSWORD]));
   });
+});
+
+describe('connections through the login', () => {
+  let proxy: EgressProxy | null = null;
+  const sockets: Socket[] = [];
+  const tunnel = async (): Promise<Socket> => {
+    const { logins, hosts } = access;
+    proxy ??= await openEgress({ registries: hosts, logins }, bench.folder(), bench.owner, toThisHost);
+    const socket = connect(proxy?.socket ?? '').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(`CONNECT ${hosts[0]} HTTP/1.1\r\nHost: ${hosts[0]}\r\n\r\n`);
+    expect(String((await once(socket, 'data'))[0])).toContain('200 OK');
+    return socket;
+  };
+  const secureTunnel = async () => {
+    const secure = secureConnect({ socket: await tunnel(), rejectUnauthorized: false });
+    await once(
+      secure.on('error', () => undefined),
+      'secureConnect',
+    );
+    return secure;
+  };
+  const ask = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await proxy?.close();
+    proxy = null;
+  });
+
+  test('answer one request after the other, and end where thousands are sent at once', async () => {
+    const few = await secureTunnel();
+    few.write(ask('/npm/one') + ask('/npm/two') + ask('/npm/three'));
+    let said = '';
+    few.on('data', (data) => {
+      said += data;
+    });
+    await expect.poll(() => said.match(/from npm\.test/g)?.length, { timeout: 10_000 }).toBe(3);
+    asked = [];
+    const many = await secureTunnel();
+    many.write(ask('/npm/silent').repeat(5_000));
+    await expect.poll(() => many.closed, { timeout: 10_000 }).toBe(true);
+    expect(asked.length).toBeLessThanOrEqual(1);
+  });
+
+  test('are not closed for new ones during a download', async () => {
+    const download = await secureTunnel();
+    let bytes = 0;
+    download.on('data', (data: Buffer) => {
+      bytes += data.length;
+    });
+    download.write(ask('/npm/trickle'));
+    // For longer than a connection is kept that nobody uses.
+    await expect.poll(() => bytes, { timeout: 60_000 }).toBeGreaterThan(60_000);
+    await Promise.all(Array.from({ length: 255 }, tunnel));
+    // These wait for one that is idle.
+    for (let more = 0; more < 5; more += 1) void tunnel().catch(() => undefined);
+    const before = bytes;
+    await expect.poll(() => bytes, { timeout: 20_000 }).toBeGreaterThan(before + 20_000);
+    expect(download.destroyed).toBe(false);
+  }, 90_000);
 });
 
 test('statuses of such a registry are seen: a busy one is an outage', async () => {

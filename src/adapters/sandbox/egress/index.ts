@@ -183,7 +183,7 @@ async function tunnel(
   const login = logins.of(host);
   if (login) {
     client.write('HTTP/1.1 200 OK\r\n\r\n');
-    return logins.serve(client, head, login);
+    return logins.serve(client, head, login, () => tunnels.hold(client));
   }
   const hungUp = new AbortController();
   client.once('close', () => hungUp.abort());

@@ -30,12 +30,22 @@ const NOT_RETURNED = new Set([
 ]);
 /** Connections to one host, our default. */
 const MAX_SOCKETS = 32;
+/** Maximum requests of one connection that wait or are answered. Our default: package clients await each answer. */
+const MAX_REQUESTS = 8;
+/**
+ * Maximum requests that wait for a connection to their host, with those whose client has left, which Node's agent
+ * keeps. Our default: twice as many as a command has connections.
+ */
+const MAX_WAITING = 512;
 
 export interface LoginProxy {
   /** The login of a host; undefined for one without. */
   of(host: string): RegistryLogin | undefined;
-  /** Serves a client in the host's place after its tunnel was confirmed. */
-  serve(client: Duplex, head: Buffer, login: RegistryLogin): void;
+  /**
+   * Serves a client in the host's place after its tunnel was confirmed. Calls `use` when a request begins, and what that
+   * returns when it ends.
+   */
+  serve(client: Duplex, head: Buffer, login: RegistryLogin, use: () => () => void): void;
   close(): void;
 }
 
@@ -50,19 +60,22 @@ export function openLoginProxy(
   reachability: Reachability,
 ): LoginProxy {
   const byHost = new Map(logins.map((login) => [login.host, login]));
-  const served = new WeakMap<object, RegistryLogin>();
+  const served = new WeakMap<object, Served>();
   const agents = new Map(logins.map((login) => [login.host, agentFor(login, dialHost, reachability)]));
   const server = createServer((incoming, response) => {
     incoming.resume();
-    const login = served.get(incoming.socket);
+    const connection = served.get(incoming.socket);
+    const login = connection?.login;
     const agent = login && agents.get(login.host);
-    if (login && agent) orBadGateway(response, () => forward(incoming, response, login, agent, reachability));
-    else refuse(response, 500, 'no login');
+    if (!connection || !login || !agent) return refuse(response, 500, 'no login');
+    inTurn(connection, incoming, response, () =>
+      orBadGateway(response, () => forward(incoming, response, login, agent, reachability)),
+    );
   });
   server.on('clientError', (_error, socket) => socket.destroy());
   return {
     of: (host) => byHost.get(host),
-    serve(client, head, login) {
+    serve(client, head, login, use) {
       if (head.length > 0) client.unshift(head);
       // A duplex of an upgraded connection is a socket.
       const secure = new TLSSocket(client as Socket, {
@@ -71,7 +84,7 @@ export function openLoginProxy(
         ALPNProtocols: ['http/1.1'],
       });
       secure.on('error', () => client.destroy());
-      served.set(secure, login);
+      served.set(secure, { login, use, turns: [] });
       server.emit('connection', secure);
     },
     close() {
@@ -79,6 +92,40 @@ export function openLoginProxy(
       for (const agent of agents.values()) agent.destroy();
     },
   };
+}
+
+interface Served {
+  readonly login: RegistryLogin;
+  readonly use: () => () => void;
+  /** Its requests that are not answered: the first is under way, others wait. */
+  readonly turns: (() => void)[];
+}
+
+/**
+ * One request of a connection at a time. A client that sends many at once would fill memory: Node reads them all, and
+ * keeps what it could answer until those before are answered.
+ */
+function inTurn(
+  { use, turns }: Served,
+  { socket }: IncomingMessage,
+  response: ServerResponse,
+  work: () => void,
+): void {
+  if (turns.length >= MAX_REQUESTS) {
+    socket.destroy();
+    return;
+  }
+  const begin = (): void => {
+    const end = use();
+    response.once('close', () => {
+      end();
+      turns.shift();
+      if (!socket.destroyed) turns[0]?.();
+    });
+    work();
+  };
+  turns.push(begin);
+  if (turns.length === 1) begin();
 }
 
 function agentFor(
@@ -122,6 +169,11 @@ function forward(
   const admitted = admitRead(method, url, login);
   if (admitted.kind === 'refused') {
     refuse(response, admitted.status, admitted.why);
+    return;
+  }
+  const waiting = Object.values(agent.requests).reduce((sum, all = []) => sum + all.length, 0);
+  if (waiting >= MAX_WAITING) {
+    refuse(response, 503, 'too many requests');
     return;
   }
   const connection = reachability.connected(login.host);

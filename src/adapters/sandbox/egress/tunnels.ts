@@ -29,12 +29,15 @@ export interface Tunnels {
   asked(client: Socket): void;
   /** The host sent bytes, which are written to the client. */
   answered(client: Socket): void;
+  /** A request of the client is under way: it is not idle until the returned function is called. */
+  hold(client: Socket): () => void;
   closeAll(): void;
 }
 
 interface Use {
   /** What the client had been sent when it last sent bytes itself. */
   readonly sent: number;
+  /** Infinity while a request is under way. */
   readonly since: number;
 }
 
@@ -80,6 +83,11 @@ export function openTunnels(): Tunnels {
     },
     asked: (client) => used(client, client.bytesWritten),
     answered: (client) => used(client, open.get(client)?.sent),
+    hold(client) {
+      if (open.has(client)) open.set(client, { sent: client.bytesWritten, since: Number.POSITIVE_INFINITY });
+      // It is answered, whatever was written: by TLS, which the socket does not count.
+      return () => used(client, Number.NEGATIVE_INFINITY);
+    },
     closeAll() {
       for (const client of [...open.keys(), ...waiting]) client.destroy();
     },
