@@ -36,7 +36,7 @@ const MAX_REQUESTS = 8;
  * Maximum requests that wait for a connection to their host, with those whose client has left, which Node's agent
  * keeps. Our default: twice as many as a command has connections.
  */
-const MAX_WAITING = 512;
+const MAX_QUEUED_READS = 512;
 
 export interface LoginProxy {
   /** The login of a host; undefined for one without. */
@@ -172,7 +172,7 @@ function forward(
     return;
   }
   const waiting = Object.values(agent.requests).reduce((sum, all = []) => sum + all.length, 0);
-  if (waiting >= MAX_WAITING) {
+  if (waiting >= MAX_QUEUED_READS) {
     refuse(response, 503, 'too many requests');
     return;
   }
