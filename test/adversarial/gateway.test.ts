@@ -463,3 +463,23 @@ describe('a request that looks smaller than it is', () => {
     expect(await booked('1e20')).toBeGreaterThanOrEqual((await booked('10'.padEnd(21, '0'))) - 1e-9);
   });
 });
+
+test('thousands of calls that a coder sends at once on one connection keep no other coder from its models', async () => {
+  let held = 0;
+  provider = await startProvider((body, response) => {
+    if (JSON.stringify(body).includes('hold')) held += 1;
+    else json(response, 200, message(1, 1));
+  });
+  await using rig = await openRig(provider.url);
+  const [hostile, other] = [await rig.open(), await rig.open({ spender: 'B' })];
+  const body = JSON.stringify({ ...PROMPT, max_tokens: 1, messages: [{ role: 'user', content: 'hold' }] });
+  const call = `POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: ${hostile.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const socket = connect(hostile.socket).on('error', () => undefined);
+  socket.write(call.repeat(4_000));
+  expect((await ask(other)).status).toBe(200);
+  await expect.poll(() => socket.closed, { timeout: 20_000 }).toBe(true);
+  await provider.close();
+  await hostile.close();
+  expect(rig.log.lines.join('\n')).toContain('48 calls of this coder are under way');
+  expect(held).toBeLessThanOrEqual(48);
+});

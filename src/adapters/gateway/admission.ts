@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { JSON_LIMITS, openBoundedBuffer, parseUntrustedJson } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import { type Body, checkBody, isObject, type OutputLimit } from './bodies/index.ts';
@@ -240,6 +240,33 @@ export interface RequestMemory {
 /** The memory that the requests of all leases share beyond what each lease has for itself. */
 export interface SharedMemory {
   bytes: number;
+}
+
+/**
+ * Maximum calls of one lease that are not settled. Our default: twice as many as it has connections, because a call whose
+ * client has left is still under way for a moment.
+ */
+const MAX_UNSETTLED = 48;
+
+/**
+ * Decides whether a lease may begin another call; null if it may. Without a limit, one connection could carry thousands
+ * of calls, which would wait for the budget before those of other coders. A connection that goes on sending before it
+ * has read the refusal is closed, because its answers would fill memory.
+ */
+export function openCallLimit(): (
+  request: IncomingMessage,
+  response: ServerResponse,
+  unsettled: number,
+) => RefusedCall | null {
+  const refused = new WeakSet<object>();
+  return ({ socket }, response, unsettled) => {
+    if (unsettled < MAX_UNSETTLED) return null;
+    if (refused.has(socket)) socket.destroy();
+    refused.add(socket);
+    response.once('close', () => refused.delete(socket));
+    const why = `${MAX_UNSETTLED} calls of this coder are under way, and no more are made at once. Send it again after one of them has ended.`;
+    return refusalOf(null)('busy', 429, why);
+  };
 }
 
 /**

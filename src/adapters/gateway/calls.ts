@@ -5,6 +5,7 @@ import {
   type AdmittedCall,
   admit,
   type LeaseTerms,
+  openCallLimit,
   type openLeaseMemory,
   type RefusalKind,
   type RefusedCall,
@@ -51,7 +52,10 @@ export interface LeaseContext {
 }
 
 export function leaseListener(context: LeaseContext): RequestListener {
+  const limit = openCallLimit();
   return (request, response) => {
+    const refusal = limit(request, response, context.inFlight.size);
+    if (refusal !== null) return sendRefusal(context, response, refusal);
     const memory = context.memory.enter();
     const call = serve(context, request, response, memory).catch((error: unknown) => {
       // The client closed the connection before its request was complete; anything else would be a bug here.
