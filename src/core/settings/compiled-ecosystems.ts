@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { goFolders, nestedGoModules } from './go-modules.ts';
 import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
-import { goFolders } from './workspace-graph.ts';
 
 /** Maximum seconds for filling compiler caches in set-up; the rest is compiled by each candidate. */
 const FILL_SECONDS = 600;
@@ -68,7 +68,11 @@ export function go({ files, read }: RepositorySnapshot): Ecosystem | null {
     (file === 'go.work' || /^\s*require\b/m.test(read['go.mod'] ?? '')) && !files.has('vendor/modules.txt');
   return {
     file,
-    setup: `${needs ? 'go mod download && ' : ''}${goCaches(all)}`,
+    setup: [
+      ...(needs ? ['go mod download'] : []),
+      goCaches(all),
+      ...(file === 'go.mod' ? nestedCaches(nestedGoModules([...files])) : []),
+    ].join(' && '),
     build: `go build ${all}`,
     test: 'go test ./...',
   };
@@ -76,6 +80,16 @@ export function go({ files, read }: RepositorySnapshot): Ecosystem | null {
 
 /** The first prints what it compiles, so that it does not appear to hang. */
 const goCaches = (all: string): string => fillCaches(`go build -v ${all}`, `go test -run RunoffNone ${all}`);
+
+/** Modules of which a package cannot be had are left to the tests, which are those of the others then. */
+const nestedCaches = (folders: readonly string[]): readonly string[] =>
+  folders.length === 0
+    ? []
+    : [
+        fillCaches(
+          `sh -c 'for one in ${folders.join(' ')}; do (cd $one && go mod download && go test -run RunoffNone ./...); done'`,
+        ),
+      ];
 
 /** Set-up writes the go.mod that the repository lacks; a candidate may add its own. */
 function goWithoutModules({ files, read }: RepositorySnapshot): Ecosystem | null {

@@ -10,7 +10,7 @@ import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
 import { type NamedPackage, type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
 import { gatheredCommands, scriptCall } from './script-calls.ts';
-import { workspaceGraph } from './workspace-graph.ts';
+import { goTestFolders, workspaceGraph } from './workspace-graph.ts';
 
 /** Texts of the base commit, by path from the top of the repository. */
 type RepositoryFiles = Readonly<Record<string, string>>;
@@ -272,13 +272,13 @@ function dependenciesOf(one: NamedNode, all: readonly NamedNode[]): readonly str
   );
 }
 
-/** `go test ./...` at the top of a workspace, where there is no module. */
 function goSteps(words: readonly string[], place: CommandContext): readonly TestStep[] {
   const command = words.join(' ');
-  if (!/^go test(?: -[\w=.-]+)* \.\/\.\.\.$/.test(command) || place.files['go.mod'] !== undefined) return [];
-  return workspaceGraph(place.files).flatMap(({ kind, folder }) =>
-    kind === 'go' ? [{ ...stepOf(command, { ...place, folder }), package: folder }] : [],
-  );
+  if (place.folder !== '' || !/^go test(?: -[\w=.-]+)* \.\/\.\.\.$/.test(command)) return [];
+  return goTestFolders(place.files).map((folder) => ({
+    ...stepOf(command, { ...place, folder }),
+    ...(folder === '' ? {} : { package: folder }),
+  }));
 }
 
 /** What a makefile, tox or nox starts at the top of the repository. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { goFolders, isPackageFolder, nestedGoModules } from './go-modules.ts';
 import { mavenModules, pomFiles } from './maven-modules.ts';
 
 /** A package of a workspace. */
@@ -28,6 +29,16 @@ export function workspaceGraph(files: RepositoryFiles): readonly WorkspacePackag
   return found.flat().toSorted((a, b) => (a.folder < b.folder ? -1 : 1));
 }
 
+/**
+ * Folders in which `go test ./...` has to run: those of the modules of a go.work, or of the module at the top (empty)
+ * and the modules below it. Empty for one module alone.
+ */
+export function goTestFolders(files: RepositoryFiles): readonly string[] {
+  const folders = workspaceGraph(files).flatMap(({ kind, folder }) => (kind === 'go' ? [folder] : []));
+  if (files['go.mod'] === undefined || folders.length === 0) return folders;
+  return files['go.work'] === undefined ? ['', ...folders] : [];
+}
+
 /** Files at the top that define what a test command runs. */
 const TOP_FILES: readonly string[] = [
   ...['package.json', 'pnpm-workspace.yaml', 'GNUmakefile', 'makefile', 'Makefile', 'tox.ini', 'setup.cfg'],
@@ -55,7 +66,8 @@ export function stepFiles(paths: readonly string[]): readonly string[] {
  */
 export function packageFiles(paths: readonly string[], files: RepositoryFiles): readonly string[] {
   const globs = nodeGlobs(files);
-  const modules = new Set(goFolders(files).map((folder) => `${folder}/go.mod`));
+  const nested = files['go.mod'] === undefined ? [] : nestedGoModules(paths);
+  const modules = new Set([...goFolders(files), ...nested].map((folder) => `${folder}/go.mod`));
   const manifests = paths.filter((path) => {
     if (modules.has(path)) return true;
     const folder = path.endsWith('/package.json') ? path.slice(0, -'/package.json'.length) : null;
@@ -67,10 +79,6 @@ export function packageFiles(paths: readonly string[], files: RepositoryFiles): 
   const poms = pomFiles(paths, files);
   return [...manifests.slice(0, MAX_PACKAGES + 1), ...poms, ...(project === undefined ? [] : [project])];
 }
-
-/** Such a name needs no quotes in a shell, and is no option. */
-const isPackageFolder = (folder: string): boolean =>
-  /^[\w@.][\w@./-]*$/.test(folder) && !/(?:^|\/)(?:node_modules|\.\.?)(?:\/|$)/.test(folder);
 
 const names = z.record(z.string(), z.unknown()).catch({});
 const WorkspaceManifest = z.object({
@@ -135,24 +143,6 @@ function nodePackages(files: RepositoryFiles): readonly WorkspacePackage[] {
       .flatMap((name) => byName.get(name) ?? []);
     return { kind: 'node', folder, dependsOn: [...new Set(dependsOn)].sort() };
   });
-}
-
-/** Folders below the top that a go.work uses; the module at the top is not a separate package. */
-export function goFolders(files: RepositoryFiles): readonly string[] {
-  const text = (files['go.work'] ?? '').slice(0, MAX_MANIFEST_CHARS);
-  const used: string[] = [];
-  let inBlock = false;
-  for (const line of text.split('\n')) {
-    const [first = '', second = ''] = line
-      .replace(/\/\/.*$/, '')
-      .trim()
-      .split(/\s+/);
-    if (inBlock && first === ')') inBlock = false;
-    else if (inBlock) used.push(first);
-    else if (first === 'use' && second === '(') inBlock = true;
-    else if (first === 'use') used.push(second);
-  }
-  return used.map((path) => path.replace(/^\.\//, '').replace(/\/$/, '')).filter(isPackageFolder);
 }
 
 function goModules(files: RepositoryFiles): readonly WorkspacePackage[] {

@@ -186,6 +186,19 @@ describe('commands are detected', () => {
       { setup: `go mod download && ${GO_CACHES}`, build: 'go build ./...', test: 'go test ./...' },
     ],
     [
+      'Go with modules below the one at the top, of which those with tests are tested',
+      [
+        ...['go.mod', 'exp/go.mod', 'exp/api/api_test.go', 'remote/go.mod', 'remote/remote.go'],
+        ...['tutorials/a/go.mod', 'tutorials/a/a_test.go', 'a b/go.mod', 'a b/b_test.go'],
+      ],
+      {},
+      {
+        setup: `${GO_CACHES} && { timeout 600 sh -c 'for one in exp; do (cd $one && go mod download && go test -run RunoffNone ./...); done' || true; }`,
+        build: 'go build ./...',
+        test: 'go test ./...',
+      },
+    ],
+    [
       'Cargo with packages and a lock file',
       ['Cargo.toml', 'Cargo.lock'],
       {},

@@ -54,6 +54,37 @@ describe('the packages of a workspace, and who depends on whom', () => {
     expect(workspaceGraph(files)).toEqual(GRAPH);
   });
 
+  test('are modules with tests below a module that no go.work joins, beside the one at the top', () => {
+    const paths = [
+      'go.mod',
+      'exp/go.mod',
+      'exp/a_test.go',
+      'sdk/log/go.mod',
+      'sdk/log/x/a_test.go',
+      'tool/go.mod',
+    ];
+    const top = { 'go.mod': 'module example.org/x\n' };
+    expect(packageFiles(paths, top)).toEqual(['exp/go.mod', 'sdk/log/go.mod']);
+    expect(packageFiles([...paths, 'vendor/modules.txt'], top)).toEqual([]);
+    const files = {
+      ...top,
+      'exp/go.mod': 'module example.org/x/exp\nrequire example.org/x/sdk/log v0.1.0\n',
+      'sdk/log/go.mod': 'module example.org/x/sdk/log\n',
+    };
+    expect(workspaceGraph(files)).toEqual([
+      { kind: 'go', folder: 'exp', dependsOn: ['sdk/log'] },
+      { kind: 'go', folder: 'sdk/log', dependsOn: [] },
+    ]);
+    expect(testSteps('go test ./...', files)?.map((step) => step.package)).toEqual([
+      undefined,
+      'exp',
+      'sdk/log',
+    ]);
+    expect(packageFiles([...paths, 'go.work'], { ...top, 'go.work': 'use ./tool\n' })).toEqual([
+      'tool/go.mod',
+    ]);
+  });
+
   test('are the modules of a go.work', () => {
     const files = {
       'go.work': 'go 1.22\n\nuse (\n\t./api // the server\n\t./lib\n)\nuse ./tool\nuse ../outside\n',
