@@ -103,6 +103,14 @@ test.each([
   ['another exit code', { ...PASSED, exitCode: 1 }],
   ['a limit that was exceeded', { ...PASSED, stopped: 'wall' }],
   ['a service that did not start', { ...PASSED, refusedServices: ['postgres'] }],
+  ['a step that was left out because it failed', { ...PASSED, notes: ['`npm run lint` fails on the base.'] }],
+  [
+    'a package whose tests left no results',
+    {
+      ...PASSED,
+      packages: [{ folder: 'db', exitCode: 1, stopped: null, ms: 9, source: 'none', steps: [] }],
+    },
+  ],
   [
     'a type check that was stopped',
     { ...PASSED, types: [{ name: 'tsc', exitCode: null, stopped: 'wall', ms: 9, findings: [] }] },

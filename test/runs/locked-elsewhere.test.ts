@@ -35,8 +35,8 @@ const red: TestRun = { ...green, exitCode: 1, tests: { a: 'failed' } };
 const dead: TestRun = { ...green, exitCode: 1, source: 'exit-code', tests: {} };
 const locked: TestRun = { ...green, assertions: RECORDS };
 
-/** The gates of a candidate, where its tests and those of the base give this. */
-async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun>) {
+/** The gates of a candidate, where its tests and those of the base give this; a list: by attempt. */
+async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun | readonly TestRun[]>) {
   const runner = partial<CheckRunner>(
     {
       base: BASE,
@@ -45,9 +45,10 @@ async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun
       task: { runId: 'r1', settings: Settings.parse({}) },
       world: { parallelChecks: 1 },
       async remember<T>(key: string): Promise<T> {
-        const [, , , [patch], , [, , surroundings, locks]] = JSON.parse(key);
+        const [, , , [patch], , [, attempt, surroundings, locks]] = JSON.parse(key);
         const place = surroundings === null ? 'here' : locks ? 'locked' : 'unlocked';
-        return { kind: 'ran', run: (patch === '' ? base : own)[place] } as T;
+        const runs = [(patch === '' ? base : own)[place]].flat();
+        return { kind: 'ran', run: runs[Math.min(attempt, runs.length) - 1] } as T;
       },
     },
     ['surroundings', 'locksAssertions', 'codeRan', 'keeps', 'testSeconds'],
@@ -138,6 +139,27 @@ test('a candidate whose tests reach a limit only in the other surroundings is no
     because: expect.stringContaining('stopped by a limit'),
     unlocked: 'stopped',
   });
+});
+
+test('what is found in one attempt alone counts only if another one finds it, too', async () => {
+  const stopped = { ...locked, stopped: 'wall' } as const;
+  const differs = { ...red, assertions: RECORDS };
+  const steadyAfter = async (...attempts: readonly TestRun[]) => {
+    const { gates } = await examined(BASE_RUNS, { here: green, locked: attempts, unlocked: green });
+    const { passed, unlocked } = gates[1] ?? {};
+    return [passed, unlocked];
+  };
+  expect(await steadyAfter(stopped, locked)).toEqual([true, undefined]);
+  expect(await steadyAfter(stopped, differs, locked)).toEqual([true, undefined]);
+  expect(await steadyAfter(differs, stopped, differs)).toEqual([false, undefined]);
+  expect(await steadyAfter(stopped, differs, stopped)).toEqual([true, 'stopped']);
+});
+
+test('a candidate that reaches a limit there is named also where the base tolerates no lock', async () => {
+  const stopped = { ...green, stopped: 'wall' } as const;
+  const base = { ...BASE_RUNS, locked: dead };
+  const { gates } = await examined(base, { here: green, locked: stopped, unlocked: stopped });
+  expect(gates[1]).toMatchObject({ gate: 'steady', passed: true, unlocked: 'stopped' });
 });
 
 test('it is said whether anything was locked; a project without a known library is not blamed for that', async () => {

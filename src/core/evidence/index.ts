@@ -89,7 +89,7 @@ export {
   suiteFits,
   withoutSilentPackages,
 } from './package-runs.ts';
-export { changeClasses, type SameSetTests, sameSetTests, separatedByResults } from './peer-matrix.ts';
+export { changeClasses, type SameSetTests, sameSetTests, separatedByProbes } from './peer-matrix.ts';
 export {
   type AuthorResults,
   type AuthorTests,

@@ -1,6 +1,7 @@
 import { type Alias, byCodeUnits } from '../model/index.ts';
+import type { Behaviour } from './behaviour.ts';
 import type { Evidence } from './evidence.ts';
-import { failsAgainst } from './independent-results.ts';
+import type { IssueExamples } from './examples.ts';
 
 /**
  * One survivor's results on tests that survivors added, over the same set of tests for all: tests that at least one
@@ -64,28 +65,42 @@ export function sameSetTests(
   );
 }
 
-/**
- * The evidence with classes of candidates whose results agree. If what was executed tells two of them apart, their changes
- * are not the same, whatever their texts look like.
- */
-export function separatedByResults(evidence: readonly Evidence[]): readonly Evidence[] {
-  const byAlias = new Map(evidence.map((one) => [one.alias, one]));
-  return evidence.map((one) => {
-    const { alike } = one;
-    if (alike === undefined) return one;
-    const same = alike.filter((alias) => {
-      const other = byAlias.get(alias);
-      return other === undefined || haveSameResults(one, other);
-    });
-    return same.length === alike.length ? one : { ...one, alike: same };
-  });
+interface Probed {
+  readonly behaviour: ReadonlyMap<Alias, Pick<Behaviour, 'group'>>;
+  readonly examples: Pick<IssueExamples, 'byAlias'>;
 }
 
-/** As far as both have results. */
-function haveSameResults(one: Evidence, other: Evidence): boolean {
-  const [tests, theirs] = [one.independentTests, other.independentTests];
-  const behaveAlike = !one.behaviour || !other.behaviour || one.behaviour.group === other.behaviour.group;
-  return behaveAlike && failsAgainst(tests, theirs) === 0 && failsAgainst(theirs, tests) === 0;
+/**
+ * The classes of candidates with equal changes, without those that probes tell apart: then their changes are not the same,
+ * whatever their texts look like. One that could not be probed to the end stays if nothing tells the others apart.
+ */
+export function separatedByProbes<T extends { readonly alike: readonly Alias[] }>(
+  likeness: ReadonlyMap<Alias, T>,
+  probed: Probed,
+): ReadonlyMap<Alias, T> {
+  return new Map(
+    [...likeness].map(([alias, own]) => {
+      const parts = partsOf(own.alike, probed);
+      const alike = parts.find((part) => part.includes(alias)) ?? [alias];
+      return [alias, { ...own, alike }];
+    }),
+  );
+}
+
+/** A class by what its members do. */
+function partsOf(
+  members: readonly Alias[],
+  { behaviour, examples: { byAlias } }: Probed,
+): readonly (readonly Alias[])[] {
+  const triedOn = (alias: Alias) => byAlias.get(alias)?.total ?? 0;
+  const all = Math.max(0, ...members.map(triedOn));
+  const isKnown = (alias: Alias) => behaviour.has(alias) && triedOn(alias) === all;
+  const seen = Map.groupBy(members.filter(isKnown), (alias) => {
+    const failing = (byAlias.get(alias)?.failing ?? []).map(({ id }) => id);
+    return JSON.stringify([behaviour.get(alias)?.group, failing.toSorted()]);
+  });
+  if (seen.size < 2) return [members];
+  return [...seen.values(), ...members.filter((alias) => !isKnown(alias)).map((alias) => [alias])];
 }
 
 /** Classes of equal production changes, in order of their first alias. */

@@ -1,4 +1,5 @@
 import { counted, type Surroundings, USUAL_SURROUNDINGS } from '../model/index.ts';
+import { type AssertionChange, changesAgain } from './assertion-records.ts';
 import type { Evidence, GateReport, TestRun, Unlocked } from './evidence.ts';
 import { codeQuestionsOf, findingText } from './findings.ts';
 import type { Observation, ProbeRun } from './observations.ts';
@@ -168,3 +169,35 @@ export function steadyPass(
 /** Why assertion libraries were not locked where this candidate ran again; undefined if nothing prevented it. */
 export const unlockedOf = ({ gates }: Pick<Evidence, 'gates'>): Unlocked | undefined =>
   gates.find(({ gate }) => gate === 'steady')?.unlocked;
+
+/** What one attempt in both surroundings found. */
+export interface FoundElsewhere {
+  /** Tests whose result depends on the surroundings. */
+  readonly unsteady: readonly Unsteady[];
+  /** Replaced functions of assertion libraries, and signs that they were not called or compared. */
+  readonly changes: readonly AssertionChange[];
+  /** Absent if its run shows that the lock started, as that of the base does. */
+  readonly unlocked?: 'unrecorded' | 'differs' | 'stopped';
+}
+
+/** Its tests reached a limit there. */
+export const isStopped = ({ unlocked }: FoundElsewhere): boolean => unlocked === 'stopped';
+/** They ran to their end, and nothing differs. */
+export const isSteady = (found: FoundElsewhere): boolean =>
+  !isStopped(found) && found.unsteady.length + found.changes.length === 0;
+
+/** What two attempts found alike. */
+export const inBoth = (first: FoundElsewhere, again: FoundElsewhere): FoundElsewhere => ({
+  unsteady: foundAgain(first.unsteady, again.unsteady),
+  changes: changesAgain(first.changes, again.changes),
+  ...unlockedIn(first, again),
+});
+
+/** What both attempts lack: one of them that shows the lock, and gives the same results, is enough. */
+function unlockedIn(
+  { unlocked: first }: FoundElsewhere,
+  { unlocked: again }: FoundElsewhere,
+): Pick<FoundElsewhere, 'unlocked'> {
+  if (first === undefined || again === undefined) return {};
+  return { unlocked: first === 'differs' && again === 'differs' ? 'differs' : 'unrecorded' };
+}

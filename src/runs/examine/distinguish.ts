@@ -101,11 +101,20 @@ export async function distinguish(
       break;
     }
     notes.push(`Round ${round}: ${found.votes.map((vote) => vote.because).join(' ')}`);
-    if (!found.votes.some((vote) => vote.status === 'admitted' && vote.failedBy.length > 0)) break;
+    if (!found.votes.some((vote) => separates(vote, open))) break;
     admission = joinAdmissions(admission, found);
   }
   return { admission, notes };
 }
+
+/** Whether a test that counts passes on one of the undecided candidates and fails on another one. */
+const separates = (
+  { status, passedBy, failedBy }: TestAdmission['votes'][number],
+  open: readonly ComparedCandidate[],
+): boolean => {
+  const isIn = (aliases: readonly Alias[]) => open.some(({ survivor }) => aliases.includes(survivor.alias));
+  return status === 'admitted' && isIn(passedBy) && isIn(failedBy);
+};
 
 /** Candidates to separate, in order; null if there is nothing to do. */
 function candidatesToSeparate({ contenders, undecided, before }: DistinguishInput, admission: TestAdmission) {

@@ -6,7 +6,7 @@ import {
   type KindOfTask,
   type MutantCount,
   peerTestsOn,
-  separatedByResults,
+  separatedByProbes,
   settledByOthers,
   type TestRun,
   taskKindOf,
@@ -98,20 +98,20 @@ export async function gatherEvidence(
         ? { examined: written?.examined ?? tested, results: null }
         : await probeCandidates(tools, tested, elsewhere);
     // Tests alone change no behaviour, and tests that differ are no disagreement.
-    const agreeing = written ? new Map<Alias, PatchLikeness>() : likenessByAlias(examined);
+    const agreeing = written ? new Map<Alias, PatchLikeness>() : likenessByAlias(examined, probed);
     const crossed = written
       ? { tests: new Map(), results: [] }
       : await runPeerTests(tools, examined, (alias) => agreeing.get(alias)?.alike ?? []);
-    const found = { mutants: written?.mutants ?? new Map(), crossed, probed, agreeing };
-    const known = { ...task, ...found, message: firstLine(runner.asked ?? '') };
-    const each = withoutContestedTests(examined.map((one) => evidenceOf(one, known)));
-    const evidence = separatedByResults(settledByOthers(each));
+    const mutants = written?.mutants ?? new Map();
+    const known = { ...task, mutants, crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
+    const evidence = settledByOthers(withoutContestedTests(examined.map((one) => evidenceOf(one, known))));
     const mayWrite = kind === 'code' || kind === 'configuration';
     const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
-    const final = added ? separatedByResults(added.evidence) : evidence;
-    const all = confirmedByOthers(withCut(final, time.cut(leftOut)));
-    const results = resultsOf(tools.onBase, examined, known);
-    return { evidence: all, results, ...(added ? { independentTests: added.report } : {}) };
+    return {
+      evidence: confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut))),
+      results: resultsOf(tools.onBase, examined, known),
+      ...(added ? { independentTests: added.report } : {}),
+    };
   } finally {
     await tools.trees.close();
   }
@@ -154,7 +154,7 @@ async function examineAll(
 }
 
 /** How similar survivors' changes are; not computed for other candidates. */
-function likenessByAlias(examined: readonly ExaminedCandidate[]): ReadonlyMap<Alias, PatchLikeness> {
+function likenessByAlias(examined: readonly ExaminedCandidate[], probed: ProbeResults | null) {
   const survivors = examined.filter(({ gates, patch }) => isSurvivor(gates) && patch);
   const found = comparePatches(
     survivors.map(({ candidate, patch }) => ({
@@ -165,16 +165,15 @@ function likenessByAlias(examined: readonly ExaminedCandidate[]): ReadonlyMap<Al
     })),
     { classesAsOne: true },
   );
-  return new Map(found.map((one) => [one.id, one]));
+  const all: ReadonlyMap<Alias, PatchLikeness> = new Map(found.map((one) => [one.id, one]));
+  return probed ? separatedByProbes(all, probed) : all;
 }
 
 /** Maximum number of files, and of functions, stored per candidate. */
 const MAX_CHANGES = 8;
 
-const changesOf = ({ files, functions }: PatchLikeness) => [
-  ...files.slice(0, MAX_CHANGES),
-  ...functions.slice(0, MAX_CHANGES),
-];
+const changesOf = (changed: PatchLikeness) =>
+  [changed.files, changed.functions].flatMap((names) => names.slice(0, MAX_CHANGES));
 
 /** Maximum number of examples stored. */
 const MAX_UNMET = 5;
@@ -193,7 +192,7 @@ const resultsOf = (
   onBase: TestRun,
   examined: readonly ExaminedCandidate[],
   { crossed, probed }: Pick<PoolResults, 'crossed' | 'probed'>,
-): Gathered['results'] =>
+) =>
   testTable({
     onBase,
     candidates: examined.map(({ candidate: { alias }, suite }) => ({

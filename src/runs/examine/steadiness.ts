@@ -2,9 +2,12 @@ import {
   type AssertionChange,
   assertionChanges,
   assertionFindings,
-  changesAgain,
+  type FoundElsewhere,
   foundAgain,
   type GateReport,
+  inBoth,
+  isSteady,
+  isStopped,
   isSurvivor,
   LONG_SUITE_MS,
   NO_RECORDS,
@@ -187,21 +190,13 @@ function gateOf(
   { gates, unlocked }: { readonly gates: readonly GateReport[]; readonly unlocked?: Unlocked | undefined },
 ): GateReport {
   const isLocked = showsLock(onBase.assertions);
+  if (unlocked === 'stopped') return steadyPass(surroundings, unlocked);
   if (unsteady.length > 0) {
     const untampered = gates.find(({ gate }) => gate === 'untampered');
     return steadyGate(unsteady, surroundings, untampered, isLocked && unlocked === undefined);
   }
   if (!runner.locksAssertions) return steadyPass(surroundings, 'base');
   return steadyPass(surroundings, unlocked ?? (isLocked ? 'locked' : 'nothing'));
-}
-
-interface FoundElsewhere {
-  /** Tests whose result depends on the surroundings. */
-  readonly unsteady: readonly Unsteady[];
-  /** Replaced functions of assertion libraries, and signs that they were not called or compared. */
-  readonly changes: readonly AssertionChange[];
-  /** Absent if its run shows that the lock started, as that of the base does. */
-  readonly unlocked?: 'unrecorded' | 'differs' | 'stopped';
 }
 
 /** What differs twice; null if the tests could not be run in the usual surroundings either. */
@@ -237,26 +232,14 @@ async function differencesIn(
     );
   };
   const first = await differing(1);
-  if (first?.unlocked === 'stopped') return differing(2);
-  if (first === null || first.unsteady.length + first.changes.length === 0) return first;
+  if (first === null || isSteady(first)) return first;
   const again = await differing(2);
-  return (
-    again && {
-      unsteady: foundAgain(first.unsteady, again.unsteady),
-      changes: changesAgain(first.changes, again.changes),
-      ...unlockedIn(first, again),
-    }
-  );
-}
-
-/** What both attempts lack: one of them that shows the lock, and gives the same results, is enough. */
-function unlockedIn(
-  { unlocked: first }: FoundElsewhere,
-  { unlocked: again }: FoundElsewhere,
-): Pick<FoundElsewhere, 'unlocked'> {
-  if (again === 'stopped') return { unlocked: again };
-  if (first === undefined || again === undefined) return {};
-  return { unlocked: first === 'differs' && again === 'differs' ? 'differs' : 'unrecorded' };
+  if (again === null) return null;
+  if (isStopped(first) === isStopped(again)) return isStopped(again) ? again : inBoth(first, again);
+  // Stopped once, as on a busy machine: what the other attempt found counts if a third one finds it, too.
+  const other = isStopped(first) ? again : first;
+  const third = isSteady(other) ? other : await differing(3);
+  return third === null || isStopped(third) ? third : inBoth(other, third);
 }
 
 const changedAssertions = (onBase: TestRun, there: TestRun): readonly AssertionChange[] =>

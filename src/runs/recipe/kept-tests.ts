@@ -49,6 +49,9 @@ const isCertain = (run: TestRun): boolean =>
   succeeded(run) &&
   run.flaky === undefined &&
   run.refusedServices === undefined &&
+  // What was left out because it failed.
+  run.notes === undefined &&
+  (run.packages ?? []).every(succeeded) &&
   (run.types ?? []).every((check) => leftOutTypeCheck(check) === null) &&
   Object.values(run.tests).every((outcome) => outcome !== 'failed');
 

@@ -5,7 +5,7 @@ import {
   type Evidence,
   type IndependentTests,
   type ProbeRun,
-  separatedByResults,
+  separatedByProbes,
 } from '../../../src/core/evidence/index.ts';
 import { type Decision, decide, type RankingOptions, rank } from '../../../src/core/ranking/index.ts';
 import { behaving, candidate, fixing, independentTests, peerTestsOf } from './sample.ts';
@@ -130,20 +130,33 @@ describe('a candidate that could not be probed', () => {
 });
 
 describe('candidates with the same changes', () => {
-  const pair = (a: Partial<Evidence>, b: Partial<Evidence>) => [
-    candidate('A', { alike: ['A', 'B'], ...a }),
-    candidate('B', { alike: ['A', 'B'], ...b }),
-  ];
-  const classes = (evidence: readonly Evidence[]) =>
-    separatedByResults(evidence).map(({ alike }) => (alike ?? []).join(''));
+  const alike = ['A', 'B', 'C'];
+  const likeness = new Map(alike.map((alias) => [alias, { alike }]));
+  const classes = (
+    groups: Readonly<Record<string, number>>,
+    examples: Readonly<Record<string, IndependentTests>> = {},
+  ) => {
+    const behaviour = new Map(Object.entries(groups).map(([alias, group]) => [alias, { group }]));
+    const probed = { behaviour, examples: { byAlias: new Map(Object.entries(examples)) } };
+    return [...separatedByProbes(likeness, probed).values()].map((one) => one.alike.join(''));
+  };
 
-  test('are not the same where what was executed tells them apart', () => {
-    expect(classes(pair({}, {}))).toEqual(['AB', 'AB']);
-    const tests = [results(['one', 'two'], []), results(['one'], ['two'])] as const;
-    expect(classes(pair({ independentTests: tests[0] }, { independentTests: tests[1] }))).toEqual(['A', 'B']);
-    const behaviour = [behaving(1), { ...behaving(1), group: 1 }] as const;
-    expect(classes(pair({ behaviour: behaviour[0] }, { behaviour: behaviour[1] }))).toEqual(['A', 'B']);
-    expect(classes(pair({ behaviour: behaviour[0] }, {}))).toEqual(['AB', 'AB']);
+  test('are not the same where probes tell them apart', () => {
+    expect(classes({ A: 0, B: 0, C: 0 })).toEqual(['ABC', 'ABC', 'ABC']);
+    expect(classes({ A: 0, B: 1, C: 0 })).toEqual(['AC', 'B', 'AC']);
+    const passes = results(['one', 'two'], []);
+    const fails = results(['one'], ['two']);
+    expect(classes({ A: 0, B: 0, C: 0 }, { A: passes, B: passes, C: fails })).toEqual(['AB', 'AB', 'C']);
+  });
+
+  test('stay the same without a result, but belong to none of several parts', () => {
+    expect(classes({})).toEqual(['ABC', 'ABC', 'ABC']);
+    expect(classes({ B: 0, C: 0 })).toEqual(['ABC', 'ABC', 'ABC']);
+    expect(classes({ B: 0, C: 1 })).toEqual(['A', 'B', 'C']);
+    const passes = results(['one', 'two'], []);
+    expect(
+      classes({ A: 0, B: 0, C: 0 }, { A: passes, B: results(['one'], []), C: results(['one'], ['two']) }),
+    ).toEqual(['A', 'B', 'C']);
   });
 });
 
