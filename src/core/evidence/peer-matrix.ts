@@ -80,7 +80,7 @@ export function separatedByProbes<T extends { readonly alike: readonly Alias[] }
 ): ReadonlyMap<Alias, T> {
   return new Map(
     [...likeness].map(([alias, own]) => {
-      const parts = partsOf(own.alike, probed);
+      const parts = apartByProbes(own.alike, probed);
       const alike = parts.find((part) => part.includes(alias)) ?? [alias];
       return [alias, { ...own, alike }];
     }),
@@ -88,7 +88,7 @@ export function separatedByProbes<T extends { readonly alike: readonly Alias[] }
 }
 
 /** A class by what its members do. */
-function partsOf(
+function apartByProbes(
   members: readonly Alias[],
   { behaviour, examples: { byAlias } }: Probed,
 ): readonly (readonly Alias[])[] {
