@@ -181,6 +181,15 @@ export function liveContract(fresh: () => Promise<Store>): void {
       expect(after).toMatchObject({ id: 'r1', origin: { issue: 7 } });
     });
 
+    test('differ when the cost of a call is known, even if it is nothing', async () => {
+      const store = await withRun();
+      const row = await bookRow(store, { ...call({ usd: 0, at: 1 }), status: 0 });
+      const [before] = await store.runMarks(['r1']);
+      await store.settleCall(row, call({ usd: 0, at: 1 }));
+      const [after] = await store.runMarks(['r1']);
+      expect(after?.version).not.toBe(before?.version);
+    });
+
     test('have the last step of each candidate that has one', async () => {
       const store = await withRun();
       expect(await store.runMarks(['r1'])).toMatchObject([{ steps: {} }]);

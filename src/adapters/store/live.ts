@@ -113,7 +113,7 @@ async function readMarks(db: Db, which: Parameters<LiveRuns['runMarks']>[0]): Pr
       md5(concat_ws('|', run.state, run.updated_at, run.title,
         (select string_agg(md5(one::text), ',' order by alias) from runoff.candidate as one where run_id = run.id),
         (select string_agg(md5(one::text), ',' order by stage) from runoff.stage_timing as one where run_id = run.id),
-        (select concat_ws(':', count(*), sum(usd)) from runoff.gateway_call where run_id = run.id),
+        (select concat_ws(':', count(*), count(*) filter (where status <> 0), sum(usd)) from runoff.gateway_call where run_id = run.id),
         (select concat_ws(':', count(*), max(at)) from runoff.vote where run_id = run.id),
         (select max(number) from runoff.pick where run_id = run.id),
         (select max(number) from runoff.reply where run_id = run.id))) as version,
