@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { Fault, isOver, RUN_STATES, type RunId } from '../core/model/index.ts';
 import { ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
-import type { AuditEntry, AuditRecord } from '../ports/index.ts';
-import { cancelRun, flows, viewOf, type World } from '../runs/index.ts';
+import type { AuditEntry, AuditRecord, RunRecord } from '../ports/index.ts';
+import { cancelRun, flows, loadRun, viewOf, type World } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { executorOfRun, viewById } from './follow.ts';
 import { jsonOption, whole } from './options.ts';
@@ -102,12 +102,20 @@ export async function cancelHere(shell: Shell, runId: RunId, json: boolean): Pro
     await viewById(world, runId);
     await world.engine.launch(flows(world));
     const stopped = await cancelRun(world, runId, 'cancelled from the command line');
-    const words = stopped ? `Run ${runId} is cancelled.` : `Run ${runId} had already ended.`;
-    shell.screen.out(json ? document({ run: runId, cancelled: stopped }) : `${words}\n`);
+    const words = stopped ? 'is cancelled.' : whyNotCancelled(await loadRun(world, runId));
+    shell.screen.out(json ? document({ run: runId, cancelled: stopped }) : `Run ${runId} ${words}\n`);
     return EXIT.done;
   } finally {
     await close();
   }
+}
+
+/** A run whose result is stored before its state says so is about to be shown in full (0228). */
+function whyNotCancelled({ id, state, outcome }: RunRecord): string {
+  if (isOver(state)) return 'had already ended.';
+  return outcome?.kind === 'pull'
+    ? `could not be cancelled. Its draft pull request #${outcome.number} is open. If you do not want it, close it.`
+    : `could not be cancelled: its result is already stored. To see it, run \`runoff show ${id}\`.`;
 }
 
 interface AuditOptions {

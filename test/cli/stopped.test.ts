@@ -20,9 +20,11 @@ async function shell(isThere: boolean) {
       asked.push(...executors);
       return new Set(isThere ? executors : []);
     },
+    async launch() {},
   };
   const clock = { now: () => 9, elapsed: () => 9 };
-  return { ...shellOver({ store, clock, engine }), asked };
+  const over = { newRunId: () => 'r0000000003' };
+  return { ...shellOver({ store, clock, engine, examinations: 1 }, over), asked, store };
 }
 
 test('the status of a run whose process was stopped says so, and how it goes on', async () => {
@@ -32,6 +34,36 @@ test('the status of a run whose process was stopped says so, and how it goes on'
     /\n\nNo process is working on this run: its process was stopped or has crashed\. Finished stages and patches are kept\.\nNext: `runoff resume r0000000001` continues the run, `runoff cancel r0000000001` cancels it\.\n$/,
   );
   expect(asked).toEqual([`cli-${RUN}`]);
+});
+
+test.each([
+  [
+    'a result that is about to be shown',
+    { kind: 'branches', branches: { A: 'runoff/A' } },
+    'coded',
+    'could not be cancelled: its result is already stored. To see it, run `runoff show r0000000001`.',
+  ],
+  [
+    'an open pull request',
+    {
+      kind: 'pull',
+      number: 11,
+      url: 'https://github.test/acme/lists/pull/11',
+      branch: 'auto-dev/7/A',
+      headSha: '1',
+      branches: {},
+      comparisonUrl: '',
+    },
+    'coded',
+    'could not be cancelled. Its draft pull request #11 is open. If you do not want it, close it.',
+  ],
+  ['an ended run', undefined, 'failed', 'had already ended.'],
+] as const)('a cancel of %s says why nothing was cancelled', async (_, outcome, state, why) => {
+  const { type, out, store } = await shell(true);
+  if (outcome) await store.updateRun(RUN, { outcome }, 3);
+  await store.transition(RUN, state, 'test', 3);
+  expect(await type('cancel', RUN)).toBe(0);
+  expect(out()).toBe(`Run ${RUN} ${why}\n`);
 });
 
 test('a run that a process works on is not called stopped', async () => {
