@@ -97,7 +97,7 @@ export async function cancel(
   if (active) {
     return (await cancelRun(world, active.id, cause))
       ? done('the run is cancelled', { runId: active.id })
-      : cancelledTooLate(world, command, active.id, cause);
+      : cancelWait(world, command, active.id, cause);
   }
   const last = newest(runs);
   // Cancelled before a crash: the reply is the same.
@@ -106,12 +106,11 @@ export async function cancel(
     .find(({ state, updatedAt }) => updatedAt >= command.at && (state === 'cancelled' || state === 'closed'));
   if (already) return done('the run is cancelled', { runId: already.id });
   if (last?.state !== 'awaiting_pick') return refuse(command, 'There is no active run here.');
-  await endWaitForPick(world, last.id, cause);
-  return done('the run no longer waits for a choice', { runId: last.id });
+  return cancelWait(world, command, last.id, cause);
 }
 
-/** The run ended, or its result appeared, between the look at it and the cancel. */
-async function cancelledTooLate(
+/** Ends the wait for a pick, unless the run ended, or its pull request was opened, just before the cancel. */
+async function cancelWait(
   world: CancelPorts,
   command: CommandRecord,
   runId: RunId,

@@ -187,13 +187,18 @@ async function whyNotPicked(
   // A page that knows the earlier pick came after it, whatever the clocks of GitHub and this host say.
   if (before && command.page?.picks === undefined && isLater(before, command))
     return 'A later command has already picked a candidate.';
-  if (!isOver(run.state)) return `Run \`${run.id}\` is still being published: try again in a moment.`;
+  const early = whyUnfinished(run);
+  if (early) return early;
   if (run.state !== 'awaiting_pick' && run.state !== 'published')
     return `The run has ended (${run.state}). To start again, comment \`/auto-dev retry\` on the issue.`;
   if (run.outcome?.kind !== 'pull') return null;
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
   return whyNotOurs(world.store, run, await reader.pull(run.outcome.number));
 }
+
+/** The result is stored as soon as its pull request is open, before the rest of it is written (0228). */
+const whyUnfinished = ({ id, state }: GitHubRun): string | null =>
+  isOver(state) ? null : `Run \`${id}\` is still being published: try again in a moment.`;
 
 function whyUnfit(view: RunView, alias: Alias): string | null {
   if (pickable(view).includes(alias)) return null;
@@ -239,7 +244,7 @@ async function vote(
   run: GitHubRun,
   alias: Alias,
 ): Promise<CommandResult> {
-  const unfit = whyUnfit(await viewOf(world, run), alias);
+  const unfit = whyUnfit(await viewOf(world, run), alias) ?? whyUnfinished(run);
   if (unfit) return refuse(command, unfit, run.id);
   await world.store.vote(run.id, { by: command.by, alias, at: command.at });
   await refreshTally(world, run);
@@ -266,6 +271,8 @@ async function explain(
 async function allowCi(world: CommitPorts, command: CommandRecord, run: GitHubRun): Promise<CommandResult> {
   if (run.task?.settings.ci === 'run')
     return refuse(command, 'CI is not on hold in this repository (`ci: run`): every push starts it.', run.id);
+  const early = whyUnfinished(run);
+  if (early) return refuse(command, early, run.id);
   const applied = await releaseCi(world, run, { key: command.id, at: command.at });
   return applied.kind === 'done'
     ? done(applied.note, { runId: run.id })

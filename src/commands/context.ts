@@ -110,7 +110,7 @@ export const refuse = (
 
 /**
  * Ends a run's wait for a pick, and takes the checkboxes out of its comparison, which then names the contestants. False
- * if the run did not wait.
+ * if the run did not wait, or a pick has opened its pull request.
  */
 export async function endWaitForPick(
   world: PublishPorts & Pick<World, 'announcer'>,

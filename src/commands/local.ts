@@ -1,5 +1,5 @@
 import { type Command, parseCommand, replyOf } from '../core/commands/index.ts';
-import { type Alias, asFault, OUTAGES, openBoundedMap, type RunId } from '../core/model/index.ts';
+import { type Alias, asFault, isOver, OUTAGES, openBoundedMap, type RunId } from '../core/model/index.ts';
 import type { CommandOutcome, CommandRecord } from '../ports/index.ts';
 import { cancelRun, loadRun, pickLocally, reply, tryKeepOutcomes, type World } from '../runs/index.ts';
 import { type PageCommand, type PageIntake, pageCommandId, pickOutdated, refusedOnPage } from './pages.ts';
@@ -89,11 +89,12 @@ async function applyTo(
       return outdated === null ? pickHere(world, run, command.alias, id) : refusedLocally(outdated);
     }
     case 'cancel':
-      return doneLocally(
-        (await cancelRun(world, run, 'cancelled on its page'))
-          ? 'the run is cancelled'
-          : 'the run had already ended',
-      );
+      if (await cancelRun(world, run, 'cancelled on its page')) return doneLocally('the run is cancelled');
+      return isOver((await loadRun(world, run)).state)
+        ? doneLocally('the run had already ended')
+        : refusedLocally(
+            'The run could not be cancelled: its result is already stored. Load the page again to see it.',
+          );
     case 'answer':
     case 'approve':
     case 'debate':

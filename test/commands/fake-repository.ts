@@ -207,6 +207,7 @@ function publisherOf(repository: Repository): Publisher {
       return pullOf(repository, number) as PullDetails;
     },
     async editPull(number, text) {
+      asked('editPull');
       const found = repository.pulls.get(number);
       if (found) repository.pulls.set(number, { ...found, ...text });
     },

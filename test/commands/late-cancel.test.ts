@@ -1,20 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { stopRunsOfIssue } from '../../src/commands/index.ts';
+import { openLocalCommands, stopRunsOfIssue } from '../../src/commands/index.ts';
 import type { Publisher } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { publish } from '../../src/runs/publish/index.ts';
 import { contextOf } from '../world/run-context.ts';
-import { boxes, type CommandWorld, commandWorld, type Heard, judgedRun } from './command-world.ts';
+import { boxes, type CommandWorld, commandWorld, type Heard, judgedRun, shown } from './command-world.ts';
 import { mallory, RUN } from './dialogue-world.ts';
-import { forbidden } from './fake-repository.ts';
+import { down, forbidden, pullOf } from './fake-repository.ts';
 
 const runOf = async ({ store }: CommandWorld) => (await store.run(RUN)) ?? expect.fail();
 
-/** Publishes, and something happens once, when GitHub is asked to do this. A cancel aborts the step, as the engine does. */
+type Moment = 'comment' | 'openDraftPull';
+
+/** Publishes, and these happen once each, when GitHub is asked to do this. A cancel aborts the step, as the engine does. */
 async function publishing(
   s: CommandWorld,
-  at: 'comment' | 'openDraftPull',
-  meanwhile: () => Promise<unknown>,
+  meanwhile: Partial<Record<Moment, () => Promise<unknown>>>,
 ): Promise<unknown> {
   const cancelled = new AbortController();
   const { cancel } = s.engine;
@@ -24,22 +25,22 @@ async function publishing(
   };
   const { github } = s.world;
   if (!github) throw new Error('The world has a GitHub.');
-  let first = true;
-  const once = async () => {
-    if (!first) return;
-    first = false;
-    await meanwhile();
+  const over = new Set<Moment>();
+  const once = async (moment: Moment) => {
+    if (over.has(moment)) return;
+    over.add(moment);
+    await meanwhile[moment]?.();
   };
   const publisher = async (handle: Parameters<typeof github.publisher>[0]): Promise<Publisher> => {
     const inner = await github.publisher(handle);
     return {
       ...inner,
       async comment(on, body) {
-        if (at === 'comment') await once();
+        await once('comment');
         return inner.comment(on, body);
       },
       async openDraftPull(pull) {
-        if (at === 'openDraftPull') await once();
+        await once('openDraftPull');
         return inner.openDraftPull(pull);
       },
     };
@@ -48,13 +49,24 @@ async function publishing(
   return publish(world, await contextOf(world, RUN, cancelled.signal));
 }
 
+/** Neither the trees nor the patches of the candidates can be read any more. */
+async function damagePatches({ world }: CommandWorld): Promise<void> {
+  Object.assign(world.workspaces, { holds: async () => false });
+  await world.artifacts.sweep({ keep: () => false, before: Number.POSITIVE_INFINITY });
+}
+
+/** The commit that the pull request #11 is at. */
+const headOf = ({ repository }: CommandWorld) => pullOf(repository, 11)?.headSha;
+
 describe('a cancel while a result is being published', () => {
   test('is refused once the pull request is open, which is completed', async () => {
     const s = commandWorld();
     await judgedRun(s, 'pull');
     let said: Heard | undefined;
-    await publishing(s, 'comment', async () => {
-      said = await s.say('/auto-dev cancel');
+    await publishing(s, {
+      async comment() {
+        said = await s.say('/auto-dev cancel');
+      },
     });
     expect([said?.outcome, said?.reply]).toMatchInlineSnapshot(`
       [
@@ -73,8 +85,14 @@ describe('a cancel while a result is being published', () => {
     const s = commandWorld();
     await judgedRun(s, 'pull');
     let stopped = -1;
-    await publishing(s, 'comment', async () => {
-      stopped = await stopRunsOfIssue(s.world, { repositoryId: 42, issue: 7, cause: 'the issue was closed' });
+    await publishing(s, {
+      async comment() {
+        stopped = await stopRunsOfIssue(s.world, {
+          repositoryId: 42,
+          issue: 7,
+          cause: 'the issue was closed',
+        });
+      },
     });
     expect([stopped, (await runOf(s)).state]).toEqual([0, 'published']);
   });
@@ -83,8 +101,10 @@ describe('a cancel while a result is being published', () => {
     const s = commandWorld();
     await judgedRun(s, 'pull');
     let said: Heard | undefined;
-    await publishing(s, 'openDraftPull', async () => {
-      said = await s.say('/auto-dev cancel');
+    await publishing(s, {
+      async openDraftPull() {
+        said = await s.say('/auto-dev cancel');
+      },
     });
     expect(said?.note).toBe('the run is cancelled');
     const { state, outcome } = await runOf(s);
@@ -119,6 +139,126 @@ describe('a cancel while a result is being published', () => {
   });
 });
 
+describe('while a pull request is being completed', () => {
+  test.each(['ci', 'vote A'])('`%s` is refused until the run is published', async (name) => {
+    const s = commandWorld();
+    await judgedRun(s, 'pull');
+    let said: Heard | undefined;
+    await publishing(s, {
+      async comment() {
+        said = await s.say(`/auto-dev ${name}`);
+      },
+    });
+    expect(said).toMatchObject({
+      outcome: 'refused',
+      note: `Run \`${RUN}\` is still being published: try again in a moment.`,
+    });
+    expect(await runOf(s)).toMatchObject({ state: 'published', outcome: { number: 11, headSha: headOf(s) } });
+    expect((await s.say(`/auto-dev ${name}`)).outcome).toBe('done');
+  });
+
+  test('a commit on its branch during an outage leaves it the result of the run', async () => {
+    const s = commandWorld();
+    await judgedRun(s, 'pull');
+    s.repository.trouble.set('comment', down);
+    await expect(publish(s.world, await contextOf(s.world, RUN))).rejects.toMatchObject({
+      code: 'GITHUB_UNAVAILABLE',
+    });
+    s.repository.trouble.clear();
+    s.repository.branches.set(`auto-dev/7/${RUN}/B`, 'e'.repeat(40));
+    await publish(s.world, await contextOf(s.world, RUN));
+    expect(await runOf(s)).toMatchObject({
+      state: 'published',
+      outcome: { kind: 'pull', number: 11, branches: { A: `auto-dev/7/${RUN}/A` } },
+    });
+    expect(s.repository.comments.filter(({ on }) => on === 11)).toHaveLength(1);
+  });
+
+  test('a patch that is damaged by then leaves it the result of the run', async () => {
+    const s = commandWorld();
+    await judgedRun(s, 'pull');
+    s.repository.trouble.set('comment', down);
+    await expect(publish(s.world, await contextOf(s.world, RUN))).rejects.toThrow('GitHub answered 502.');
+    s.repository.trouble.clear();
+    await damagePatches(s);
+    await publish(s.world, await contextOf(s.world, RUN));
+    expect(await runOf(s)).toMatchObject({ state: 'published', outcome: { kind: 'pull', number: 11 } });
+    expect(s.repository.comments.filter(({ on }) => on === 11)).toHaveLength(1);
+  });
+
+  test('the commit that `ci` adds after a cancel stays on record', async () => {
+    const s = commandWorld();
+    await judgedRun(s, 'pull');
+    let said: Heard | undefined;
+    await publishing(s, {
+      openDraftPull: () => s.say('/auto-dev cancel'),
+      async comment() {
+        // The first comment may be the status of the cancelled run.
+        if (!(await runOf(s)).outcome) return;
+        said = await s.say('/auto-dev ci', { on: 11 });
+      },
+    });
+    expect(said?.outcome).toBe('done');
+    expect((await runOf(s)).outcome).toMatchObject({ headSha: headOf(s) });
+  });
+});
+
+describe('a pick that opened its pull request before an outage', () => {
+  async function halfOpened() {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    s.repository.trouble.set('comment', down);
+    const { id, outcome } = await s.say('/auto-dev pick A');
+    s.repository.trouble.clear();
+    expect([outcome, (await runOf(s)).state]).toEqual(['open', 'awaiting_pick']);
+    return { s, id };
+  }
+
+  test('is not undone by a cancel, whose reply names the pull request', async () => {
+    const { s, id } = await halfOpened();
+    expect(await s.say('/auto-dev cancel')).toMatchObject({
+      outcome: 'refused',
+      note: `Run \`${RUN}\` could not be cancelled. Its draft pull request #11 is open. If you do not want it, close it.`,
+    });
+    const cause = 'the issue was closed';
+    expect(await stopRunsOfIssue(s.world, { repositoryId: 42, issue: 7, cause })).toBe(0);
+    await s.recover();
+    expect((await s.become(id)).note).toBe('Candidate A is the draft pull request #11.');
+    expect((await runOf(s)).state).toBe('published');
+  });
+
+  test('keeps it when `ci` adds a commit before the rest is written', async () => {
+    const { s, id } = await halfOpened();
+    expect((await s.say('/auto-dev ci', { on: 11 })).outcome).toBe('done');
+    await s.recover();
+    expect((await s.become(id)).note).toBe('Candidate A is the draft pull request #11.');
+    expect(await runOf(s)).toMatchObject({
+      state: 'published',
+      outcome: { kind: 'pull', number: 11, headSha: headOf(s) },
+    });
+  });
+
+  test('counts if its patch is damaged by then', async () => {
+    const { s, id } = await halfOpened();
+    await damagePatches(s);
+    await s.recover();
+    expect((await s.become(id)).note).toBe('Candidate A is the draft pull request #11.');
+    expect(s.repository.comments.filter(({ on }) => on === 11)).toHaveLength(1);
+  });
+
+  test('leaves one pull request when another candidate is picked before the rest is written', async () => {
+    const { s } = await halfOpened();
+    s.repository.trouble.set('editPull', down);
+    const { id, outcome } = await s.say('/auto-dev pick B');
+    expect(outcome).toBe('open');
+    s.repository.trouble.clear();
+    await s.recover();
+    expect((await s.become(id)).note).toBe('The pull request #11 now shows candidate B.');
+    expect([...s.repository.pulls.keys()]).toEqual([11]);
+    expect(await runOf(s)).toMatchObject({ state: 'published', outcome: { number: 11, headSha: headOf(s) } });
+  });
+});
+
 test('a fault after the pull request was opened leaves its number on record', async () => {
   const s = commandWorld();
   await judgedRun(s, 'pull');
@@ -127,6 +267,26 @@ test('a fault after the pull request was opened leaves its number on record', as
     code: 'GITHUB_REFUSED',
   });
   expect((await runOf(s)).outcome).toMatchObject({ kind: 'pull', number: 11, branch: `auto-dev/7/${RUN}/B` });
+});
+
+test('a cancel on the page of a local run whose result is about to be shown is refused', async () => {
+  const s = commandWorld();
+  const origin = { kind: 'local', path: '/home/ada/lists' } as const;
+  await s.store.createRun({ id: RUN, origin, title: 'x', request: null, at: 1 });
+  const commands = openLocalCommands(s.world);
+  const cancel = async (key: string) => {
+    const by = { id: 0, login: 'ada' };
+    const given = { via: 'page', key, by, text: '/auto-dev cancel', about: { run: RUN } } as const;
+    const intake = await commands.onPage(given);
+    return intake.kind === 'recorded' ? (await commands.outcome(intake.command, 0))?.outcome : intake;
+  };
+  await s.store.updateRun(RUN, { outcome: { kind: 'branches', branches: { A: 'runoff/A' } } }, 2);
+  expect(await cancel('early')).toEqual({
+    kind: 'refused',
+    why: 'The run could not be cancelled: its result is already stored. Load the page again to see it.',
+  });
+  await s.store.transition(RUN, 'failed', 'test', 3);
+  expect(await cancel('late')).toEqual({ kind: 'done', note: 'the run had already ended' });
 });
 
 test('a cancel that goes on after 8,000 characters cancels nothing', async () => {

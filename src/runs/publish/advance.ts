@@ -56,7 +56,14 @@ export async function advance(
   }
   const moved = { ...outcome, headSha: head.sha };
   await storeHead(store, run.id, head);
-  await store.updateRun(run.id, { outcome: moved }, world.clock.now());
+  // What else belongs to the pull request may have been stored meanwhile.
+  await store.updateRun(
+    run.id,
+    ({ outcome: stored }) => ({
+      outcome: stored?.kind === 'pull' ? { ...stored, headSha: head.sha } : moved,
+    }),
+    world.clock.now(),
+  );
   return moved;
 }
 

@@ -14,7 +14,13 @@ import {
 } from '../stage.ts';
 import { type CommitPorts, type Commits, commitCandidates } from './branches.ts';
 import { withPublisher } from './context.ts';
-import { publishChoice, publishPull, publishTable, publishTableOfDamaged } from './on-github.ts';
+import {
+  publishChoice,
+  publishPull,
+  publishTable,
+  publishTableOfDamaged,
+  storeOutcome,
+} from './on-github.ts';
 
 export { whyNotOurs } from './advance.ts';
 export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
@@ -33,7 +39,7 @@ export async function publish(
   if (!isOver(run.state)) {
     await world.store.markStage(run.id, 'publish', 'start', world.clock.now());
     const outcome = await publishResult(world, context);
-    await world.store.updateRun(run.id, { outcome }, world.clock.now());
+    await storeOutcome(world, run.id, outcome);
     await world.store.markStage(run.id, 'publish', 'end', world.clock.now());
     await moveToFinalState(world, run, outcome);
   }
@@ -64,7 +70,8 @@ async function publishResult(world: CommitPorts, { run, signal }: RunContext): P
     if (decision?.kind === 'toss-up') return publishChoice(context, commits);
     const pick = pickOf(decision);
     if (pick === null) return publishTable(context, commits);
-    if (commits.damaged.has(pick)) return publishTableOfDamaged(context, commits, pick);
+    if (commits.damaged.has(pick) && run.outcome?.kind !== 'pull')
+      return publishTableOfDamaged(context, commits, pick);
     return publishPull(context, commits, pick);
   });
 }

@@ -1,4 +1,4 @@
-import { type Alias, asFault } from '../../core/model/index.ts';
+import { type Alias, asFault, type RunId } from '../../core/model/index.ts';
 import {
   comparison,
   type Diffs,
@@ -9,6 +9,7 @@ import {
   type RunView,
 } from '../../core/reports/index.ts';
 import type { PullFacts, RunOutcome } from '../../ports/index.ts';
+import type { World } from '../context.ts';
 import { readOpenPulls } from '../overlaps.ts';
 import { idempotentWrite, throwIfCancelled } from '../stage.ts';
 import { type Commits, damagedSentence } from './branches.ts';
@@ -24,7 +25,11 @@ export async function publishPull(
   commits: Commits,
   winner: Alias,
 ): Promise<RunOutcome> {
+  const { run, world } = context;
   const branch = candidateBranch(context, winner);
+  // Opened before an outage or a crash. Its branch may have moved since, so it is not pushed again.
+  if (run.outcome?.kind === 'pull' && run.outcome.branch === branch)
+    return completePull(context, commits, await viewForPublishing(context, 'shown'), run.outcome, winner);
   const headSha = commitOf(commits, winner);
   const reading = viewForPublishing(context, 'shown');
   // A failure counts once the push has ended.
@@ -35,13 +40,15 @@ export async function publishPull(
   const opened = await openPull(context, published, winner, branch);
   if (typeof opened === 'string') return tableInstead(context, commits, published, opened);
   const { number, url } = opened;
-  const pull = { kind: 'pull', number, url, branch, headSha, comparisonUrl: url } as const;
-  return completePull(context, commits, published, { ...pull, branches: { [winner]: branch } }, winner);
+  const branches = { [winner]: branch };
+  const pull: PullOutcome = { kind: 'pull', number, url, branch, headSha, branches, comparisonUrl: url };
+  await world.store.updateRun(run.id, { outcome: pull }, world.clock.now());
+  return completePull(context, commits, published, pull, winner);
 }
 
 /**
- * Writes what belongs to an open pull request. That is the result of the run as soon as it exists, so it is stored
- * first, and a cancel comes too late from here on: it would leave the rest unwritten (0228).
+ * Writes what belongs to an open pull request. That is the result of the run as soon as it exists, so it is already
+ * stored, and a cancel comes too late from here on: it would leave the rest unwritten (0228).
  */
 async function completePull(
   cancellable: PublishContext,
@@ -50,8 +57,6 @@ async function completePull(
   opened: PullOutcome,
   winner: Alias,
 ): Promise<RunOutcome> {
-  const { run, world } = cancellable;
-  await world.store.updateRun(run.id, { outcome: opened }, world.clock.now());
   const context = { ...cancellable, signal: new AbortController().signal };
   const others = await pushOthers(context, commits, winner);
   const branches = byLetter({ ...others, ...opened.branches });
@@ -63,6 +68,23 @@ async function completePull(
   await supersede(context, view);
   return { ...outcome, comparisonUrl: shown.url };
 }
+
+/** Stores the result of a run; a commit that `ci` has added to its pull request meanwhile stays on record. */
+export const storeOutcome = (
+  { clock, store }: Pick<World, 'clock' | 'store'>,
+  runId: RunId,
+  outcome: RunOutcome,
+): Promise<void> =>
+  store.updateRun(
+    runId,
+    ({ outcome: stored }) => ({
+      outcome:
+        outcome.kind === 'pull' && stored?.kind === 'pull'
+          ? { ...outcome, headSha: stored.headSha }
+          : outcome,
+    }),
+    clock.now(),
+  );
 
 /**
  * Posts the comparison with checkboxes on the issue and opens no pull request: the evidence is inconclusive, or the

@@ -23,7 +23,7 @@ import {
   refused,
   withPublisher,
 } from './context.ts';
-import { type PullOutcome, publishPull, pullText } from './on-github.ts';
+import { type PullOutcome, publishPull, pullText, storeOutcome } from './on-github.ts';
 
 /**
  * Applies the last pick of a run: opens the pull request, or commits the picked candidate's files on top of the open
@@ -67,13 +67,14 @@ async function applyAccepted(
   pick: PickRecord,
 ): Promise<Applied> {
   const { outcome } = run;
+  const halfOpened = outcome?.kind === 'pull' && (await isHalfOpened(world.store, run, pick));
   const applied = await withCommits(world, run, async (context, commits) => {
-    if (pick.alias !== null && commits.damaged.has(pick.alias)) {
+    if (pick.alias !== null && !halfOpened && commits.damaged.has(pick.alias)) {
       const why = damagedSentence(pick.alias);
       await rejectPick(world.store, run.id, pick.key, why);
       return refused(why);
     }
-    return outcome?.kind === 'pull' && !(await isHalfOpened(world.store, run, pick))
+    return outcome?.kind === 'pull' && !halfOpened
       ? pickOnPull(context, commits, outcome, pick)
       : pickFromTable(context, commits, pick.alias);
   });
@@ -84,9 +85,14 @@ async function applyAccepted(
   return applied;
 }
 
-/** Whether this pick opened the pull request before a crash, so that what belongs to it may not be written yet. */
-const isHalfOpened = async (store: Store, run: GitHubRun, { alias }: PickRecord): Promise<boolean> =>
-  run.state === 'awaiting_pick' && (await shownOn(store, run)) === alias;
+/**
+ * Whether this pick opened the pull request before a crash, so that what belongs to it may not be written yet. A pick
+ * that has planned a commit found the pull request open.
+ */
+const isHalfOpened = async (store: Store, run: GitHubRun, { alias, key }: PickRecord): Promise<boolean> =>
+  run.state === 'awaiting_pick' &&
+  (await shownOn(store, run)) === alias &&
+  (await plannedHead(store, run.id, key)) === null;
 
 async function withCommits<T>(
   world: CommitPorts,
@@ -112,7 +118,7 @@ async function pickFromTable(
     return done('None of the candidates was picked. No pull request was opened.');
   }
   const outcome = await publishPull(context, commits, alias);
-  await world.store.updateRun(run.id, { outcome }, now);
+  await storeOutcome(world, run.id, outcome);
   await world.store.transition(run.id, 'published', `a person picked candidate ${alias}`, now);
   await refreshIssue(context, outcome);
   if (outcome.kind === 'pull')
