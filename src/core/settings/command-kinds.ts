@@ -39,7 +39,7 @@ export function recognise(command: string): Recognised | null {
   if (FILE_PROGRAMS.test(words[0] ?? '')) return null;
   for (const [index, word] of words.entries()) {
     const runner = NAMES[baseOf(word)];
-    if (runner) return { runner, words, at: index };
+    if (runner && (runner !== 'lab' || isLab(word, command))) return { runner, words, at: index };
     const build = BUILDS[baseOf(word)];
     if (build && runsTests(words.slice(index + 1))) return { runner: build, words, at: index };
     const second = words[index + 1];
@@ -53,6 +53,10 @@ export function recognise(command: string): Recognised | null {
     ? { runner: 'script', words, at: node }
     : null;
 }
+
+/** Many folders are named lab: `tsc -p lab`. */
+const isLab = (word: string, command: string): boolean =>
+  /(?:^|\/)node_modules\//.test(unquoted(word)) || programWords(command)[0] === 'lab';
 
 /** Programs whose words are files, which may be named like a runner: `rimraf mocha.js`. */
 const FILE_PROGRAMS = /^(?:rimraf|rm|del|del-cli|cp|cpx|cpy|mv|mkdir|mkdirp|shx|touch|cat|echo|ls)$/;

@@ -1,3 +1,5 @@
+import type { Recognised } from './command-kinds.ts';
+
 /**
  * Node's JUnit reporter, with the file of each test: Node 20 leaves the file out, although its runner knows
  * it. Without it, nobody can tell which of two tests with the same name a patch removes.
@@ -70,14 +72,19 @@ const LAB_OPTION = /^(?:-[a-zA-Z]*[rot]|--(?:reporter|output|threshold))$/;
 
 /**
  * lab with a JUnit file: in its TAP, each name begins with a number that further tests shift. Without its threshold of
- * coverage, its linter and its check of types, which change its exit code and are no tests of the report.
+ * coverage, its linter and its check of types, which change its exit code and are no tests of the report. The words up to
+ * lab itself remain as they are: options of node have other meanings.
  */
-export const labTests = (words: readonly string[], file: string): string => {
-  const left = words.flatMap((word, at) => {
-    if (LAB_OPTION.test(words[at - 1] ?? '')) return [];
+export const labTests = (
+  { words, at: lab }: Recognised,
+  options: readonly string[],
+  folder: string,
+): string => {
+  const left = options.flatMap((word, at) => {
+    if (LAB_OPTION.test(options[at - 1] ?? '')) return [];
     if (/^--(?:lint|types|(?:reporter|output|threshold)(?:=.*)?)$/s.test(word)) return [];
     const short = /^-[a-zA-Z]+$/.test(word) ? word.replace(/[LY]/g, '').replace(/[rot]$/, '') : word;
     return short === '-' ? [] : [short];
   });
-  return [...left, '-r junit -o', file].join(' ');
+  return [...words.slice(0, lab + 1), ...left, '-r junit -o', `${folder}/report.xml`].join(' ');
 };

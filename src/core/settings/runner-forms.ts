@@ -105,7 +105,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'script':
       return { ...plain, env: tapOfNode(words) };
     case 'lab':
-      return { ...plain, rewritten: labTests(words, `${folder}/report.xml`) };
+      return { ...plain, rewritten: labTests(found, words.slice(found.at + 1), folder) };
     case 'go':
     case 'cargo':
       return { ...plain, rewritten: withOptions(found) };
@@ -232,7 +232,7 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
     case 'mocha':
       return { ...form, apart: true, command: `${start} ${appended(runner, words, folder)} "$@"` };
     case 'lab':
-      return { ...form, command: `${labTests(start.split(' '), `${folder}/report.xml`)} "$@"` };
+      return { ...form, command: `${labTests(found, optionsOf(found), folder)} "$@"` };
     case 'ava':
     case 'tap':
       return { ...form, apart: runner === 'ava', command: `${start} ${ADDED[runner]} "$@"` };

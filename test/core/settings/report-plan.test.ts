@@ -194,6 +194,10 @@ describe('the report', () => {
       ['lab -a @hapi/code -t 100 -L -m 5000 -Y', `lab -a @hapi/code -m 5000 ${LAB}`],
       ['lab -r html -o coverage.html -a @hapi/code', `lab -a @hapi/code ${LAB}`],
       ['lab -vLt 100 --threshold=90 --lint --types test/a.js', `lab -v test/a.js ${LAB}`],
+      [
+        'node -r ts-node/register node_modules/.bin/lab -t 100',
+        `node -r ts-node/register node_modules/.bin/lab ${LAB}`,
+      ],
     ] as const) {
       const found = plan('npm test', script);
       expect(told(found)).toEqual({ command: `${path}${command}`, env: {}, report: XML });
