@@ -1,13 +1,5 @@
 import { z } from 'zod';
-import { unquoted } from './command-kinds.ts';
-import { matchesAnyGlob } from './workspace-graph.ts';
-
-/** A package of a workspace, as commands select it. */
-export interface NamedPackage {
-  /** From the top of the repository. */
-  readonly folder: string;
-  readonly name: string;
-}
+import { type NamedPackage, selection, withoutFilters } from './package-selection.ts';
 
 /** A command that runs one script in packages of a workspace. */
 export interface RecursiveCommand {
@@ -28,23 +20,20 @@ const isHarmless = (words: readonly string[]): boolean => words.every((word) => 
  * The script that a command runs in packages of a workspace; null for another command, and for one that selects packages
  * in an unknown way.
  */
-export function recursiveCommand(
-  words: readonly string[],
-  files: Readonly<Record<string, string>>,
-): RecursiveCommand | null {
+export function recursiveCommand(words: readonly string[], tasks: TaskFiles): RecursiveCommand | null {
   const [program = '', ...rest] = words[0] === 'npx' || words[0] === 'bunx' ? words.slice(1) : words;
   const within = rest[0] === 'exec' || rest[0] === 'run' ? rest.slice(1) : rest;
   if (/^(?:pnpm|yarn)$/.test(program) && RUNNERS.test(within[0] ?? ''))
-    return recursiveCommand(within, files);
+    return recursiveCommand(within, tasks);
   const { left, filters } = withoutFilters(program, rest);
   const selects = filters.length > 0;
   const select = selects && !left.includes('--include-dependencies') ? selection(filters) : null;
-  const found = selects && !select ? null : commandOf(program, left, { files, selects });
+  const found = selects && !select ? null : commandOf(program, left, { tasks, selects });
   return found && select ? { ...found, select } : found;
 }
 
 interface CommandFacts {
-  readonly files: Readonly<Record<string, string>>;
+  readonly tasks: TaskFiles;
   /** Options of the command selected packages. */
   readonly selects: boolean;
 }
@@ -52,7 +41,7 @@ interface CommandFacts {
 function commandOf(
   program: string,
   rest: readonly string[],
-  { files, selects }: CommandFacts,
+  { tasks, selects }: CommandFacts,
 ): RecursiveCommand | null {
   switch (program) {
     case 'npm':
@@ -64,81 +53,15 @@ function commandOf(
     case 'lerna':
       return rest[0] === 'run' ? plain(rest[1], rest.slice(2)) : null;
     case 'turbo':
-      return turboTask(rest[0] === 'run' ? rest.slice(1) : rest, files['turbo.json']);
+      return turboTask(rest[0] === 'run' ? rest.slice(1) : rest, tasks.turbo);
     case 'nx':
-      return nxTarget(rest, files);
+      return nxTarget(rest, tasks.nx);
     default:
       return null;
   }
 }
 
 const RUNNERS = /^(?:turbo|lerna|nx)$/;
-
-interface FilterOptions {
-  /** Each takes a value, behind `=` or as the next word. */
-  readonly include: RegExp;
-  readonly exclude?: RegExp;
-}
-
-const FILTER_OPTIONS: Readonly<Record<string, FilterOptions>> = Object.assign(Object.create(null), {
-  npm: { include: /^(?:--workspace|-w)$/ },
-  pnpm: { include: /^(?:--filter|-F)$/ },
-  turbo: { include: /^(?:--filter|-F)$/ },
-  lerna: { include: /^--scope$/, exclude: /^--ignore$/ },
-});
-
-/** The words without the options that select packages, and without a `--` that nothing follows. */
-function withoutFilters(
-  program: string,
-  words: readonly string[],
-): { readonly left: readonly string[]; readonly filters: readonly string[] } {
-  const options = FILTER_OPTIONS[program];
-  const left: string[] = [];
-  const filters: string[] = [];
-  // What follows is meant for the script: in pnpm also what follows its name.
-  const end = words.findIndex((word) => word === '--' || (program === 'pnpm' && /^(?!run$)\w/.test(word)));
-  const own = end < 0 ? words : words.slice(0, end);
-  for (let at = 0; at < own.length; at++) {
-    const word = own[at] ?? '';
-    const [option = '', joined] = /^(-[^=]*)=(.*)$/s.exec(word)?.slice(1) ?? [word];
-    const sign = options?.include.test(option) ? '' : options?.exclude?.test(option) ? '!' : null;
-    if (sign === null) {
-      left.push(word);
-      continue;
-    }
-    if (joined === undefined) at += 1;
-    filters.push(`${sign}${unquoted(joined ?? own[at] ?? '')}`);
-  }
-  const behind = end < 0 ? [] : words.slice(end);
-  if (behind.join(' ') !== '--') left.push(...behind);
-  return { left, filters };
-}
-
-/**
- * Packages by name (`*` is any text) or by folder (`./packages/*`), without those after `!`. A filter by changes since
- * a commit (`[HEAD^1]`) is ignored: what a candidate changes is not committed. Null for other filters, such as
- * `name...` with dependencies.
- */
-function selection(filters: readonly string[]): RecursiveCommand['select'] | null {
-  const known = filters.filter((filter) => !/^!?\[[^\]]*\]$/.test(filter));
-  if (!known.every((filter) => /^!?(?!!|.*\.\.)[\w@./*-]+$/.test(filter))) return null;
-  const wanted = known.filter((filter) => !filter.startsWith('!'));
-  const refused = known.flatMap((filter) => (filter.startsWith('!') ? [filter.slice(1)] : []));
-  return (all) => {
-    const chosen = wanted.length === 0 ? all : wanted.flatMap((filter) => matching(filter, all));
-    const left = refused.flatMap((filter) => matching(filter, all));
-    return all.filter((one) => chosen.includes(one) && !left.includes(one));
-  };
-}
-
-function matching(filter: string, all: readonly NamedPackage[]): readonly NamedPackage[] {
-  if (filter.startsWith('./')) return all.filter(({ folder }) => matchesAnyGlob([filter], folder));
-  const pattern = RegExp(`^${filter.split('*').map(RegExp.escape).join('.*')}$`, 's');
-  const exact = all.filter(({ name, folder }) => pattern.test(name) || folder === filter);
-  if (exact.length > 0 || filter.includes('*')) return exact;
-  // The scope may be left out.
-  return all.filter(({ name }) => name.endsWith(`/${filter}`));
-}
 
 function plain(script: string | undefined, options: readonly string[]): RecursiveCommand | null {
   return script !== undefined && /^[\w:-]+$/.test(script) && !script.startsWith('-') && isHarmless(options)
@@ -171,9 +94,8 @@ const Turbo = z.object({
 });
 
 /** `turbo run test`: dependencies of the task are built first, as by turbo. */
-function turboTask(words: readonly string[], text: string | undefined): RecursiveCommand | null {
+function turboTask(words: readonly string[], config: TaskFiles['turbo']): RecursiveCommand | null {
   const found = plain(words[0], words.slice(1));
-  const config = found && parseConfig(Turbo, text);
   if (!found || !config) return null;
   const tasks: Tasks = { ...config.pipeline, ...config.tasks };
   // A task of the top is no package's.
@@ -207,17 +129,23 @@ const Nx = z.object({
   targetDefaults: z.record(z.string(), TaskEntry.catch({ dependsOn: [] })).catch({}),
 });
 
-/**
- * `nx run-many -t test` with scripts as targets; targets of plugins and `project.json` may be anything. What the tests
- * depend on is built first.
- */
-function nxTarget(
-  [verb, ...words]: readonly string[],
-  files: Readonly<Record<string, string>>,
-): RecursiveCommand | null {
-  const config = verb === 'run-many' ? parseConfig(Nx, files['nx.json']) : null;
-  if (!config || config.plugins.length > 0) return null;
-  if (Object.keys(files).some((path) => /(?:^|\/)project\.json$/.test(path))) return null;
+/** What turbo.json and nx.json say of tasks; null without such a file, and where targets may be more than scripts. */
+export interface TaskFiles {
+  readonly turbo: z.infer<typeof Turbo> | null;
+  readonly nx: z.infer<typeof Nx> | null;
+}
+
+/** Targets of plugins of nx, and of `project.json`, may be anything. */
+export function taskFiles(files: Readonly<Record<string, string>>): TaskFiles {
+  const nx = parseConfig(Nx, files['nx.json']);
+  const onlyScripts =
+    nx?.plugins.length === 0 && !Object.keys(files).some((path) => /(?:^|\/)project\.json$/.test(path));
+  return { turbo: parseConfig(Turbo, files['turbo.json']), nx: onlyScripts ? nx : null };
+}
+
+/** `nx run-many -t test` with scripts as targets. What the tests depend on is built first. */
+function nxTarget([verb, ...words]: readonly string[], config: TaskFiles['nx']): RecursiveCommand | null {
+  if (verb !== 'run-many' || !config) return null;
   const line = words.join(' ');
   const script = /(?:^| )(?:-t|--targets?)[ =]([\w:-]+)(?= |$)/.exec(line)?.[1];
   const left = line.replace(/(?:^| )(?:-t|--targets?)[ =][\w:-]+(?= |$)/, '').trim();

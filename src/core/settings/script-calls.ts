@@ -1,4 +1,5 @@
-import { unquoted, wordsOf } from './command-kinds.ts';
+import { unquoted } from './command-kinds.ts';
+import { matchesAnyGlob } from './workspace-graph.ts';
 
 /** A script of package.json, as a command starts it. */
 export interface ScriptCall {
@@ -32,6 +33,27 @@ export function scriptCall([manager = '', ...words]: readonly string[]): ScriptC
   return { name, more: [...more, ...behind], hooks: true };
 }
 
+export const ASSIGNMENT = /^\w+=/;
+/** Commands behind the options of c8 and nyc that may lead to tests. */
+const LEADS_ON = /^(?:npm|pnpm|yarn|bun|node|nr|run-s|run-p|npm-run-all2?|cross-env|env|\w+=.*)$/s;
+
+/** What stands before the command that `cross-env`, `env`, c8 and nyc start. */
+export function prefixesOf(words: readonly string[]) {
+  const variables: string[] = [];
+  const coverage: string[] = [];
+  let at = 0;
+  for (let word = words[0] ?? ''; ; word = words[at] ?? '') {
+    const end = /^(?:c8|nyc)$/.test(word)
+      ? words.findIndex((one, index) => index > at && LEADS_ON.test(one))
+      : 0;
+    if (end > 0) coverage.push(...words.slice(at, end));
+    else if (ASSIGNMENT.test(word)) variables.push(word);
+    else if (!(/^(?:cross-env|env)$/.test(word) && ASSIGNMENT.test(words[at + 1] ?? ''))) break;
+    at = Math.max(end, at + 1);
+  }
+  return { variables, coverage, inner: words.slice(at) };
+}
+
 function shortCall(manager: string, [verb = '', ...more]: readonly string[]): readonly string[] {
   if (manager === 'bun') return [];
   if (verb === 'test' || (verb === 't' && manager !== 'yarn')) return ['test', ...more];
@@ -41,6 +63,10 @@ function shortCall(manager: string, [verb = '', ...more]: readonly string[]): re
 /** `nr NAME …` of the package @antfu/ni: it hands everything behind the name to the script. */
 const antfuCall = ([name = '', ...more]: readonly string[]): ScriptCall | null =>
   name === '' || name.startsWith('-') ? null : { name, more, hooks: true };
+
+/** Whether it may be a command of `gatheredCommands`. */
+export const startsSeveral = ([program = '', , name = '']: readonly string[]): boolean =>
+  /^(?:run-s|run-p|npm-run-all2?|concurrently)$/.test(program) || (program === 'pnpm' && name.includes('/'));
 
 /**
  * The commands that a runner of several scripts starts: `pnpm run /^test:/`, `run-s`, `npm-run-all`, `concurrently`. In
@@ -73,37 +99,59 @@ function pnpmCommands(
   return names.length === 0 ? null : names.map((name) => `pnpm run ${name}`);
 }
 
-/** Options that neither end a command before it is done nor ignore how it ends; each with its value. */
-const CONCURRENT_OPTION =
-  /(?:^| )(?:-r|--raw|-g|--group|--no-color|--kill-others-on-fail|--pad-prefix|--timings|(?:-[nctplm]|--(?:names|prefix|prefix-colors|max-processes))(?: |=)[^\s'"]+)(?= |$)/g;
+/** Options that neither end a command before it is done nor ignore how it ends. */
+const CONCURRENT_FLAG = /^(?:-r|--raw|-g|--group|--no-color|--kill-others-on-fail|--pad-prefix|--timings)$/;
+/** The same, with a value behind `=` or as the next word. */
+const CONCURRENT_OPTION = /^(?:-[nctplm]|--(?:names|prefix|prefix-colors|max-processes))(=|$)/;
 
 /** `concurrently "npm:test:*" "tsc -p ."`: one after the other, where each has to end. */
 function concurrentCommands(words: readonly string[], scripts: readonly string[]): readonly string[] | null {
-  const left = words.join(' ').replace(CONCURRENT_OPTION, '').trim();
-  const lines = wordsOf(left).map(unquoted);
-  if (lines.length === 0 || lines.some((line) => line.startsWith('-'))) return null;
+  const lines: (string | null)[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    const option = CONCURRENT_OPTION.exec(word);
+    if (option) at += option[1] === '=' ? 0 : 1;
+    else if (!CONCURRENT_FLAG.test(word)) lines.push(/^-/.test(word) ? null : wordAsRead(word));
+  }
+  if (lines.length === 0) return null;
   return allOf(
     lines.map((line) => {
-      const [, manager, name] = /^(npm|pnpm|yarn|bun):(.+)$/.exec(line) ?? [];
-      return manager && name ? scriptsNamed(name, scripts, `${manager} run`) : [line];
+      const [, manager, name] = /^(npm|pnpm|yarn|bun):(.+)$/s.exec(line ?? '') ?? [];
+      if (manager && name) return scriptsNamed(name, scripts, `${manager} run`);
+      return line === null ? [] : [line];
     }),
   );
+}
+
+/** The word that a shell hands to a program; null for one that is quoted in parts. */
+function wordAsRead(word: string): string | null {
+  const [, double] = /^"((?:[^"\\]|\\.)*)"$/s.exec(word) ?? [];
+  if (double !== undefined) return double.replace(/\\(["\\$`])/g, '$1');
+  const [, single] = /^'([^']*)'$/s.exec(word) ?? [];
+  return single ?? (/^[^'"\\]+$/.test(word) ? word : null);
 }
 
 const allOf = (parts: readonly (readonly string[])[]): readonly string[] | null =>
   parts.length === 0 || parts.some(({ length }) => length === 0) ? null : parts.flat();
 
 function scriptsNamed(name: string, scripts: readonly string[], start: string): readonly string[] {
-  const wanted = patternOf(name);
-  return scripts.filter((one) => wanted?.test(one)).map((one) => `${start} ${one}`);
+  if (!/^[\w:@./*-]+$/.test(name)) return [];
+  const glob = globOf(name);
+  const names = scripts.filter((one) =>
+    glob === null ? one === name : one.length <= MAX_NAME_CHARS && matchesAnyGlob([glob], swapped(one)),
+  );
+  return names.map((one) => `${start} ${one}`);
 }
 
-/** A name of a script, with `*` for all but `:` and `**` for anything; null for arguments and placeholders. */
-function patternOf(name: string): RegExp | null {
-  if (!/^[\w:@./*-]+$/.test(name)) return null;
-  const text = name
-    .split(/(\*\*?)/)
-    .map((part) => (part === '*' ? '[^:]*' : part === '**' ? '.*' : RegExp.escape(part)))
-    .join('');
-  return new RegExp(`^${text}$`);
-}
+/** Maximum characters of a name of a script that a pattern may match. */
+const MAX_NAME_CHARS = 200;
+
+/**
+ * A name with `*` for all but `:`, and `**` for any parts between `:`, as a glob of a path; null without `*`. A `**` at
+ * the end is at least one part.
+ */
+const globOf = (name: string): string | null =>
+  name.includes('*') ? swapped(name).replace(/(^|\/)\*\*$/, '$1**/*') : null;
+
+/** `:` separates the parts of such names, and `/` does not. */
+const swapped = (name: string): string => name.replace(/[:/]/g, (one) => (one === ':' ? '/' : ':'));

@@ -6,11 +6,11 @@ import {
   stepKindByName,
   wordsOf,
 } from './command-kinds.ts';
-import { type PackageFacts, readPackage } from './package-scripts.ts';
+import type { PackageFacts } from './package-scripts.ts';
 import { recipeLines } from './recipes.ts';
-import { type NamedPackage, type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
-import { gatheredCommands, scriptCall } from './script-calls.ts';
-import { goTestFolders, workspaceGraph } from './workspace-graph.ts';
+import { type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
+import { ASSIGNMENT, gatheredCommands, prefixesOf, scriptCall, startsSeveral } from './script-calls.ts';
+import { dependenciesOf, PLAIN_NAME, type StepFacts, stepFacts } from './step-facts.ts';
 
 /** Texts of the base commit, by path from the top of the repository. */
 type RepositoryFiles = Readonly<Record<string, string>>;
@@ -39,18 +39,26 @@ const MAX_TEST_STEPS = 30;
 const MAX_PACKAGE_STEPS = 800;
 /** A script that runs a script that runs …: deeper nesting is a cycle. */
 const MAX_STEP_DEPTH = 8;
-/** Maximum commands that are read, since scripts may start each other many times. */
-const MAX_COMMANDS = 2_000;
+/**
+ * Maximum commands that are read, since scripts may start each other many times: 800 steps, each behind as many scripts
+ * as may be nested, are fewer. What takes as long as several commands counts as these.
+ */
+const MAX_COMMANDS = 10_000;
+/** A makefile or tox.ini is parsed for each command that starts it. */
+const COMMANDS_PER_RECIPE = 100;
+/** Names that are compared with names of scripts in about the time of one command. */
+const NAMES_PER_COMMAND = 10;
 /** Maximum characters of a command that are read. */
 const MAX_STEP_CHARS = 4_000;
 
 /** The location of a command line. */
 interface CommandContext {
   readonly files: RepositoryFiles;
+  readonly facts: StepFacts;
   readonly folder: string;
   readonly script: boolean;
   readonly depth: number;
-  /** Counts down, for all scripts of a command together. */
+  /** Counts down, for all scripts of a command together; below zero, the command cannot be split. */
   readonly left: { commands: number };
   readonly recipe?: true;
 }
@@ -70,9 +78,16 @@ export function testSteps(command: string, files: RepositoryFiles = {}): readonl
   return withTests(steps);
 }
 
-/** The steps of any command, in order of execution; null for a line that cannot be split. */
-export const commandSteps = (command: string, files: RepositoryFiles = {}): readonly TestStep[] | null =>
-  stepsIn(command, { files, folder: '', script: false, depth: 0, left: { commands: MAX_COMMANDS } });
+/**
+ * The steps of any command, in order of execution; null for a line that cannot be split, and for one that starts too
+ * many commands: after some of its packages, the others would be split differently.
+ */
+export function commandSteps(command: string, files: RepositoryFiles = {}): readonly TestStep[] | null {
+  const left = { commands: MAX_COMMANDS };
+  const facts = stepFacts(files);
+  const steps = stepsIn(command, { files, facts, folder: '', script: false, depth: 0, left });
+  return left.commands < 0 ? null : steps;
+}
 
 /** If no step is known to run tests, the last one that is not a known other tool does. */
 function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
@@ -93,9 +108,14 @@ function stepsIn(line: string, place: CommandContext): readonly TestStep[] | nul
   const commands = folder === null ? parts : parts.slice(1);
   // Nothing may change the state of the shell for later commands.
   if (commands.length === 0 || commands.some((part) => part === '' || CHANGES_SHELL.test(part))) return null;
-  place.left.commands -= commands.length;
-  if (place.left.commands < 0) return null;
+  if (!allows(place, commands.length)) return null;
   return commands.flatMap((part) => followed(part, within) ?? [stepOf(part, within)]);
+}
+
+/** Takes this many commands off those that may still be read. */
+function allows({ left }: CommandContext, commands: number): boolean {
+  left.commands -= commands;
+  return left.commands >= 0;
 }
 
 /** The folder that `cd` leads to, if its package.json is known; null for another command. */
@@ -105,14 +125,21 @@ function folderAfter(command: string, { files, folder }: CommandContext): string
   return path !== undefined && files[`${inner}/package.json`] !== undefined ? (inner as string) : null;
 }
 
-const stepOf = (command: string, { folder, script, recipe }: CommandContext): TestStep => ({
+const stepOf = (command: string, place: CommandContext): TestStep => ({
   kind: stepKind(command),
   command,
-  folder,
-  script,
-  ...(recipe ? { recipe } : {}),
-  ...(RUNS_TESTS.test(scriptCall(prefixesOf(wordsOf(command)).inner)?.name ?? '') ? { alone: true } : {}),
+  folder: place.folder,
+  script: place.script,
+  ...(place.recipe ? { recipe: place.recipe } : {}),
+  ...(startsTestScript(command, place) ? { alone: true } : {}),
 });
+
+/** Whether it starts a script of tests, which does not prepare other tests as far as its name and text say. */
+function startsTestScript(command: string, place: CommandContext): boolean {
+  const name = scriptCall(prefixesOf(wordsOf(command)).inner)?.name ?? '';
+  if (!RUNS_TESTS.test(name)) return false;
+  return !PREPARING_PROGRAM.test(packageOf(place)?.scripts.get(name)?.slice(0, MAX_STEP_CHARS) ?? '');
+}
 
 /** The steps of a command that starts others; null if it starts none, or in an unknown way. */
 function followed(command: string, place: CommandContext): readonly TestStep[] | null {
@@ -147,29 +174,7 @@ function prefixedSteps(words: readonly string[], place: CommandContext): readonl
   });
 }
 
-const ASSIGNMENT = /^\w+=/;
-/** Commands behind the options of c8 and nyc that may lead to tests. */
-const LEADS_ON = /^(?:npm|pnpm|yarn|bun|node|nr|run-s|run-p|npm-run-all2?|cross-env|env|\w+=.*)$/s;
-
-/** What stands before the command that `cross-env`, `env`, c8 and nyc start. */
-function prefixesOf(words: readonly string[]) {
-  const variables: string[] = [];
-  const coverage: string[] = [];
-  let at = 0;
-  for (let word = words[0] ?? ''; ; word = words[at] ?? '') {
-    const end = /^(?:c8|nyc)$/.test(word)
-      ? words.findIndex((one, index) => index > at && LEADS_ON.test(one))
-      : 0;
-    if (end > 0) coverage.push(...words.slice(at, end));
-    else if (ASSIGNMENT.test(word)) variables.push(word);
-    else if (!(/^(?:cross-env|env)$/.test(word) && ASSIGNMENT.test(words[at + 1] ?? ''))) break;
-    at = Math.max(end, at + 1);
-  }
-  return { variables, coverage, inner: words.slice(at) };
-}
-
-const packageOf = ({ files, folder }: CommandContext): PackageFacts | null =>
-  readPackage(files[folder === '' ? 'package.json' : `${folder}/package.json`] ?? '');
+const packageOf = ({ facts, folder }: CommandContext): PackageFacts | null => facts.packageOf(folder);
 
 function scriptSteps(
   command: string,
@@ -198,7 +203,10 @@ function scriptSteps(
 }
 
 const PREPARES =
-  /build|bundle|compile|instrument|prepare|setup|install|clean|generate|fixture|copy|serve|start/i;
+  /build|bundle|compile|transpile|instrument|prepare|setup|install|clean|generate|fixture|copy|link|migrat|seed|serve|start/i;
+/** Compilers, bundlers and tools of databases. */
+const PREPARING_PROGRAM =
+  /(?:^|[\s/'"])(?:v?tsc|vue-tsc|tsgo|babel|swc|esbuild|rollup|rolldown|webpack|rspack|vite|parcel|tsup|tsdown|unbuild|microbundle|browserify|sass|knex|prisma|sequelize|typeorm|drizzle-kit|db-migrate)(?=$|[\s'"])/;
 /** Names of scripts that run tests, and prepare none. */
 const RUNS_TESTS = RegExp(`^(?!.*(?:${PREPARES.source}))(?:tests?|specs?|unit)(?:$|[:_-])`, 'i');
 
@@ -207,13 +215,17 @@ function withAlone(steps: readonly TestStep[]): readonly TestStep[] {
   if (steps.some(({ kind, alone }) => kind === 'tests' || alone)) return steps;
   const at = steps.findLastIndex(({ kind }) => kind === 'other');
   return steps.map((step, index) =>
-    index === at && !PREPARES.test(step.command) ? { ...step, alone: true } : step,
+    index === at && !PREPARES.test(step.command) && !PREPARING_PROGRAM.test(step.command)
+      ? { ...step, alone: true }
+      : step,
   );
 }
 
 /** The commands that a runner of several scripts starts; null if the scripts start each other. */
 function gatheredSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
-  const commands = gatheredCommands(words, [...(packageOf(place)?.scripts.keys() ?? [])]);
+  const scripts = startsSeveral(words) ? [...(packageOf(place)?.scripts.keys() ?? [])] : [];
+  if (!allows(place, Math.floor((words.length * scripts.length) / NAMES_PER_COMMAND))) return null;
+  const commands = gatheredCommands(words, scripts);
   const within = { ...place, depth: place.depth + 1 };
   const steps = commands?.map((command) => stepsIn(command, within)) ?? [null];
   return steps.includes(null) ? null : steps.flatMap((found) => found ?? []);
@@ -222,7 +234,7 @@ function gatheredSteps(words: readonly string[], place: CommandContext): readonl
 /** The same script of packages of a workspace, or the tests of every module of a go.work. */
 function workspaceSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
   if (place.folder !== '') return null;
-  const found = recursiveCommand(words, place.files);
+  const found = recursiveCommand(words, place.facts.tasks);
   // `npm run build --workspaces` is one step: nothing in it is a package's tests.
   if (found && !TEST_SCRIPT_NAME.test(found.script)) return null;
   const steps = found ? scriptsOfPackages(found, place) : goSteps(words, place);
@@ -230,14 +242,13 @@ function workspaceSteps(words: readonly string[], place: CommandContext): readon
 }
 
 const TEST_SCRIPT_NAME = /(?:^|[:_-])(?:tests?|specs?|unit|check|ci|cov(?:erage)?)(?:$|[:_-])/i;
-/** Such a name of a package needs no quotes in a shell. */
-const PLAIN_NAME = /^[@\w./-]+$/;
 
 function scriptsOfPackages(command: RecursiveCommand, place: CommandContext): readonly TestStep[] {
   const { script, before, select } = command;
   const pnpm = place.files['pnpm-workspace.yaml'] === undefined ? 'npm' : 'pnpm';
   const start = `${packageOf(place)?.manager ?? pnpm} run ${script}`;
-  const all = packagesAt(place);
+  const all = place.facts.packages();
+  if (!allows(place, all.length)) return [];
   const chosen = new Set(select ? select(all) : all);
   return all.flatMap((one) => {
     const within: CommandContext = { ...place, folder: one.folder, depth: place.depth + 1 };
@@ -251,39 +262,22 @@ function scriptsOfPackages(command: RecursiveCommand, place: CommandContext): re
   });
 }
 
-interface NamedNode extends NamedPackage {
-  readonly dependsOn: readonly string[];
-}
-
-const packagesAt = (place: CommandContext): readonly NamedNode[] =>
-  workspaceGraph(place.files).flatMap(({ kind, folder, dependsOn }) => {
-    const facts = kind === 'node' ? packageOf({ ...place, folder }) : null;
-    return facts ? [{ folder, name: facts.name, dependsOn }] : [];
-  });
-
-/** Names of the packages that one depends on, directly or not. */
-function dependenciesOf(one: NamedNode, all: readonly NamedNode[]): readonly string[] {
-  const found = new Set(one.dependsOn);
-  // The set grows during the loop; each package occurs once, even in a cycle.
-  for (const folder of found)
-    for (const next of all.find((other) => other.folder === folder)?.dependsOn ?? []) found.add(next);
-  return all.flatMap(({ folder, name }) =>
-    found.has(folder) && folder !== one.folder && PLAIN_NAME.test(name) ? [name] : [],
-  );
-}
-
 function goSteps(words: readonly string[], place: CommandContext): readonly TestStep[] {
   const command = words.join(' ');
   if (place.folder !== '' || !/^go test(?: -[\w=.-]+)* \.\/\.\.\.$/.test(command)) return [];
-  return goTestFolders(place.files).map((folder) => ({
+  return place.facts.goFolders().map((folder) => ({
     ...stepOf(command, { ...place, folder }),
     ...(folder === '' ? {} : { package: folder }),
   }));
 }
 
+const STARTS_RECIPE = /^(?:g?make|(?:python[\d.]* -m )?(?:tox|nox))(?: |$)/;
+
 /** What a makefile, tox or nox starts at the top of the repository. */
 function recipeSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
-  const lines = place.folder === '' ? recipeLines(words, place.files) : null;
+  if (place.folder !== '' || !STARTS_RECIPE.test(words.join(' '))) return null;
+  if (!allows(place, COMMANDS_PER_RECIPE)) return null;
+  const lines = recipeLines(words, place.files);
   const within: CommandContext = { ...place, depth: place.depth + 1, recipe: true };
   const steps: TestStep[] = [];
   for (const { command, kind, inner } of lines ?? []) {

@@ -252,8 +252,8 @@ function beyondStars(parts: readonly string[], places: Set<number>): Set<number>
   return places;
 }
 
-/** Handles `*`: on a mismatch only the last star is extended by one character. */
-function matchesName(pattern: string, name: string): boolean {
+/** `*` in the pattern is any text: on a mismatch only the last star is extended by one character. */
+export function matchesName(pattern: string, name: string): boolean {
   let [at, from] = [0, 0];
   let star: { readonly at: number; from: number } | null = null;
   while (from < name.length) {

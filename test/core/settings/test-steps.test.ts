@@ -269,10 +269,51 @@ describe('the test command of a public repository is taken apart', () => {
     ]);
   });
 
-  test('scripts that start others many times over are one step', () => {
+  test('scripts that start others many times over are not taken apart', () => {
     const levels = [0, 1, 2, 3].map((at) => [`s${at}`, `run-s ${`s${at + 1} `.repeat(100)}`]);
     const files = scripts({ ...Object.fromEntries(levels), s4: 'mocha', test: 'npm run s0' });
-    expect(steps('npm test', files)).toHaveLength(1);
+    expect(steps('npm test', files)).toBeNull();
+  });
+
+  test('a large package.json is read once, however many commands its scripts start', () => {
+    const names = Array.from({ length: 30_000 }, (_, at) => [`dependency-${at}`, '1.0.0']);
+    const test = `${Array(300).fill('a').join(' && ')} && mocha`;
+    const text = JSON.stringify({ scripts: { test }, dependencies: Object.fromEntries(names) });
+    expect(testSteps('npm test', { 'package.json': text })).toHaveLength(301);
+  });
+
+  test.each([
+    ['a pattern', { test: `run-s "${'*a'.repeat(40)}*b"`, ['a'.repeat(180)]: 'mocha' }],
+    ['parts of a pattern', { test: `run-s "${'**:a*:'.repeat(20)}b"`, [`${'a:'.repeat(90)}c`]: 'mocha' }],
+    [
+      'a pattern for concurrently',
+      { test: `concurrently "npm:${'*a'.repeat(40)}*b"`, ['a'.repeat(180)]: 'x' },
+    ],
+  ])('names of scripts are compared with %s that has many stars', (_, all) => {
+    expect(steps('npm test', scripts(all))).toEqual([['other', all.test]].map(([, one]) => ['tests', one]));
+  });
+
+  test('scripts that a pattern names, at every depth with two stars', () => {
+    const files = scripts({ test: 'ava', 'test:a': 'mocha a', 'test:a:b': 'mocha b', 'x:test': 'mocha x' });
+    const named = (pattern: string) => steps(`run-s '${pattern}'`, files)?.map(([, command]) => command);
+    expect(named('test:*')).toEqual(['mocha a']);
+    expect(named('test:**')).toEqual(['mocha a', 'mocha b']);
+    expect(named('**:test')).toEqual(['ava', 'mocha x']);
+    expect(named('t*t')).toEqual(['ava']);
+    expect(named('test:a')).toEqual(['mocha a']);
+  });
+
+  test.each([
+    ['tsc -p test'],
+    ['webpack --config test/webpack.config.js'],
+    ['knex migrate:latest --env test'],
+    ['tsc -p test; node copy.js'],
+  ])('a script of tests that prepares others runs before them: %s', (prepares) => {
+    const files = scripts({ test: 'eslint . && npm run test:ts && mocha out', 'test:ts': prepares });
+    const command = prepares.includes(';') ? 'npm run test:ts' : prepares;
+    const plan = reportPlan('npm test', files);
+    expect(plan.commands[1]?.command).toContain(`${command} && mocha out`);
+    expect(plan.focus(['out/a.js'])?.[0]?.command).toContain(`${command} && mocha`);
   });
 
   test('mozilla/nunjucks: a build in a script of tests is a preparation', () => {
@@ -296,6 +337,16 @@ describe('steps are followed', () => {
       ['types', 'tsd'],
       ['tests', 'mocha'],
     ]);
+    expect(
+      steps(
+        'concurrently -r -n=a --prefix-colors "blue,red" "mocha -r ts-node/register \\"test/**/*.js\\"" "tsc -p test/x.json --noEmit" --group',
+      ),
+    ).toEqual([
+      ['tests', 'mocha -r ts-node/register "test/**/*.js"'],
+      ['types', 'tsc -p test/x.json --noEmit'],
+    ]);
+    const partly = 'concurrently mocha\\ test "eslint ."';
+    expect(steps(partly)).toEqual([['tests', partly]]);
     const whole = 'concurrently --success first --kill-others "npm:test:*" "npm:server"';
     expect(steps(whole, files)).toEqual([['tests', whole]]);
   });
@@ -434,6 +485,10 @@ test.each([
   ['other', 'tsc -p .'],
   ['other', 'prettier --write .'],
   ['other', 'npm run build'],
+  ['tests', 'node --no-warnings node_modules/.bin/lab'],
+  ['tests', 'npx lab'],
+  ['other', 'tsc -p lab'],
+  ['other', 'babel src/lab --out-dir build/lab'],
 ])('%s: %s', (kind, command) => {
   expect(steps(`${command} && node --test`)?.[0]).toEqual([kind, command]);
 });

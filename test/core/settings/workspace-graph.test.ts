@@ -295,6 +295,8 @@ describe('the test command of a workspace is taken apart by package', () => {
       ['packages/api', 'packages/core'],
     ],
     ['pnpm --filter ./packages/core test', ['packages/core']],
+    ['pnpm --filter core test', ['packages/core']],
+    ['pnpm -F web --filter @x/c* run test', ['apps/web', 'packages/core']],
     ['pnpm --filter !web -F=!docs run test', ['packages/api', 'packages/core']],
     ['npm test --workspace=web', ['apps/web']],
     ['npm run test -w packages/core -w web', ['apps/web', 'packages/core']],
@@ -319,6 +321,29 @@ describe('the test command of a workspace is taken apart by package', () => {
   ])('but not where it is not understood: %s', (command) => {
     const more = { 'turbo.json': '{}', 'nx.json': '{}' };
     expect(steps(command, more)?.every(([folder]) => folder === '') ?? true).toBe(true);
+  });
+
+  test('whose name is compared with a filter that has many stars', () => {
+    const filter = `${'*a'.repeat(40)}*b`;
+    const found = testSteps(`turbo run test --filter=${filter}`, {
+      ...npm('*'),
+      'turbo.json': '{}',
+      'a/package.json': JSON.stringify({ name: 'a'.repeat(200), scripts: { test: 'mocha' } }),
+    });
+    expect(found?.map((step) => step.package)).toEqual([undefined]);
+  });
+
+  test('all of which are taken apart, also with many commands behind several scripts', () => {
+    const parts = ['a', 'b', 'c', 'd'].map((name) => ({
+      [`test:${name}`]: `npm run ${name}`,
+      [name]: `npm run ${name}${name}`,
+      [name + name]: `mocha ${name}`,
+    }));
+    const manifest = JSON.stringify({ scripts: Object.assign({ test: 'run-s test:*' }, ...parts) });
+    const folders = Array.from({ length: 190 }, (_, at) => `p${at}`);
+    const all = Object.fromEntries(folders.map((folder) => [`${folder}/package.json`, manifest]));
+    const found = testSteps('npm test --workspaces', { ...npm('*'), ...all });
+    expect(found?.filter(({ command }) => /^mocha [a-d]$/.test(command))).toHaveLength(760);
   });
 
   test('each with its own steps: what one needs is none of another’s', () => {
