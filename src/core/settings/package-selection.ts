@@ -51,7 +51,7 @@ export function withoutFilters(
 /** Maximum filters of a command. */
 const MAX_FILTERS = 30;
 /** Maximum characters of a filter, and of the name of a package that it may match: npm's own limit. */
-const MAX_NAME_CHARS = 214;
+const MAX_PACKAGE_NAME_CHARS = 214;
 
 /**
  * Packages by name (`*` is any text) or by folder (`./packages/*`), without those after `!`. A filter by changes since
@@ -61,7 +61,8 @@ const MAX_NAME_CHARS = 214;
 export function selection(
   filters: readonly string[],
 ): ((all: readonly NamedPackage[]) => readonly NamedPackage[]) | null {
-  if (filters.length > MAX_FILTERS || filters.some(({ length }) => length > MAX_NAME_CHARS)) return null;
+  if (filters.length > MAX_FILTERS || filters.some(({ length }) => length > MAX_PACKAGE_NAME_CHARS))
+    return null;
   const known = filters.filter((filter) => !/^!?\[[^\]]*\]$/.test(filter));
   if (!known.every((filter) => /^!?(?!!|.*\.\.)[\w@./*-]+$/.test(filter))) return null;
   const wanted = known.filter((filter) => !filter.startsWith('!'));
@@ -76,7 +77,8 @@ export function selection(
 function matching(filter: string, all: readonly NamedPackage[]): readonly NamedPackage[] {
   if (filter.startsWith('./')) return all.filter(({ folder }) => matchesAnyGlob([filter], folder));
   const exact = all.filter(
-    ({ name, folder }) => folder === filter || (name.length <= MAX_NAME_CHARS && matchesName(filter, name)),
+    ({ name, folder }) =>
+      folder === filter || (name.length <= MAX_PACKAGE_NAME_CHARS && matchesName(filter, name)),
   );
   if (exact.length > 0 || filter.includes('*')) return exact;
   // The scope may be left out.

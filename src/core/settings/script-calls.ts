@@ -138,13 +138,15 @@ function scriptsNamed(name: string, scripts: readonly string[], start: string): 
   if (!/^[\w:@./*-]+$/.test(name)) return [];
   const glob = globOf(name);
   const names = scripts.filter((one) =>
-    glob === null ? one === name : one.length <= MAX_NAME_CHARS && matchesAnyGlob([glob], swapped(one)),
+    glob === null
+      ? one === name
+      : one.length <= MAX_SCRIPT_NAME_CHARS && matchesAnyGlob([glob], swapped(one)),
   );
   return names.map((one) => `${start} ${one}`);
 }
 
 /** Maximum characters of a name of a script that a pattern may match. */
-const MAX_NAME_CHARS = 200;
+const MAX_SCRIPT_NAME_CHARS = 200;
 
 /**
  * A name with `*` for all but `:`, and `**` for any parts between `:`, as a glob of a path; null without `*`. A `**` at
