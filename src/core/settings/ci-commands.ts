@@ -100,9 +100,9 @@ function withoutExpressions(line: string, { value, env }: ScriptPlace): string |
   return known ? text : null;
 }
 
-/** Variables that are unrelated to the code, or that must not be in a command. */
+/** Variables that are unrelated to the code, or that must not be in a command: secrets, and options that carry reports. */
 const FOR_CI_ONLY =
-  /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*)$/i;
+  /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*|PYTEST_ADDOPTS|SPEC_OPTS|TESTOPTS)$/i;
 
 function withOwn(command: string, part: CiCommand['part'], own: ScriptPlace['own']): string {
   if (part === 'setup') return command;

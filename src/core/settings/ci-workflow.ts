@@ -236,7 +236,7 @@ function runsHere(condition: string | undefined, job: Job): boolean {
     const [, key = '', sign, name] =
       /^(?:runner\.os|matrix\.([\w-]+))\s*([!=])=\s*'([\w.-]+)'$/.exec(one) ?? [];
     if (name === undefined) return false;
-    const values = key === '' || SYSTEM_KEY.test(key) ? [] : valuesOf(job, key);
+    const values = key === '' || SYSTEM_KEY.test(key) ? [] : linuxValuesOf(job, key);
     if (values.length > 0) return values.some((value) => (value === name) === (sign === '='));
     const linux = /linux|ubuntu/i.test(name);
     return sign === '!' ? !linux : linux;
@@ -256,12 +256,24 @@ const workingDirectory = (defaults: z.infer<typeof Run> | undefined): string =>
 const matrixTexts = (value: unknown): readonly string[] =>
   (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string').slice(0, 40);
 
-/** All values that a key of the matrix takes. */
-function valuesOf({ strategy }: Job, key: string): readonly string[] {
+/** All values that a key of the matrix takes, in the entries that count. */
+function valuesOf(
+  { strategy }: Job,
+  key: string,
+  counts = (_entry: Readonly<Record<string, unknown>>): boolean => true,
+): readonly string[] {
   const { include, ...matrix } = strategy?.matrix ?? {};
-  const added = Array.isArray(include) ? include.flatMap((one) => matrixTexts(Texts.parse(one)[key])) : [];
-  return [...matrixTexts(matrix[key]), ...added];
+  const entries = Array.isArray(include) ? include.map((one) => Texts.parse(one)).filter(counts) : [];
+  return [...matrixTexts(matrix[key]), ...entries.flatMap((one) => matrixTexts(one[key]))];
 }
+
+const OTHER_SYSTEM = /windows|\bwin(?:\d\d)?\b|mac-?os|darwin|msvc|mingw|cygwin/i;
+
+/** Values that a key of the matrix takes on Linux, as far as they and the entries that add them show. */
+const linuxValuesOf = (job: Job, key: string): readonly string[] =>
+  valuesOf(job, key, (entry) => !Object.values(entry).some((one) => OTHER_SYSTEM.test(String(one)))).filter(
+    (value) => !OTHER_SYSTEM.test(value),
+  );
 
 /** Of a matrix, only values that are equal in all jobs or are not versions: the sandbox has its own versions. */
 function matrixValue(job: Job, env: ReadonlyMap<string, string>, expression: string): string | null {

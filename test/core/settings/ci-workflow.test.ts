@@ -150,6 +150,19 @@ describe('commands that only the CI service can run are left out', () => {
     expect(step("matrix.nothing == 'x'")).toBeUndefined();
   });
 
+  test('steps for another system are left out, however the matrix names it', () => {
+    const matrix =
+      '    strategy:\n      matrix:\n        include:\n          - { build: linux, make: gmake, on: ubuntu-latest }\n          - { build: win-msvc, make: nmake, on: windows-latest }\n';
+    const step = (condition: string): string | undefined =>
+      tested(`      - if: ${condition}\n        run: make check\n`, matrix);
+    expect(step("matrix.build == 'linux'")).toBe('make check');
+    expect(step("matrix.build != 'win-msvc'")).toBe('make check');
+    expect(step("matrix.make == 'gmake'")).toBe('make check');
+    expect(step("matrix.build == 'win-msvc'")).toBeUndefined();
+    expect(step("matrix.build != 'linux'")).toBeUndefined();
+    expect(step("matrix.make == 'nmake'")).toBeUndefined();
+  });
+
   test('what an option leaves out or adds does not make tests heavy, and what installs or leaves out tests is none', () => {
     expect(tested(run('mix test --include integration'))).toBe('mix test --include integration');
     expect(tested(run('mix test.integration'))).toBeUndefined();
@@ -175,7 +188,9 @@ describe('commands that only the CI service can run are left out', () => {
     expect(tested(run('pytest -m $MARK'), env)).toBe('pytest -m unit');
     expect(tested(run('pytest -m $OTHER'), env)).toBeUndefined();
     expect(
-      tested('      - run: pytest\n        env:\n          DJANGO: app.test\n          API_TOKEN: x\n'),
+      tested(
+        '      - run: pytest\n        env:\n          DJANGO: app.test\n          API_TOKEN: x\n          PYTEST_ADDOPTS: --color=yes\n',
+      ),
     ).toBe('DJANGO=app.test pytest');
   });
 
