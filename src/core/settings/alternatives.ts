@@ -102,10 +102,11 @@ export function comparedWith(recipe: Recipe, detected: Recipe): Recipe {
 const keyOf = (commands: CheckCommands): string =>
   JSON.stringify(COMMAND_NAMES.map((name) => commands[name] ?? ''));
 
-/** Whether a recipe has another command for the failed step; otherwise it cannot help. */
+/** Whether a recipe has another command for the failed step, or needs none for other tests; otherwise it cannot help. */
 function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['step']): boolean {
   const name = step === 'set-up' ? 'setup' : step === 'tests' ? 'test' : 'build';
-  return commands[name] !== undefined && commands[name] !== recipe.commands[name];
+  if (commands[name] !== undefined) return commands[name] !== recipe.commands[name];
+  return commands.test !== undefined && commands.test !== recipe.commands.test;
 }
 
 const PROPOSALS: Readonly<Record<FailedTry['step'], (failed: FailedTry) => readonly Recipe[]>> = {
@@ -137,7 +138,8 @@ function lessOfCargo(recipe: Recipe): readonly Recipe[] {
       const command = on.commands[name];
       return command?.startsWith('cargo ') ? withCommand(on, name, command.replace(option, '')) : on;
     }, recipe);
-  return [/ --workspace$/, / --features \S+/]
+  // All crates without features is what would be tested if no test target required any.
+  return [/ --features \S+/, / --workspace$/]
     .map(without)
     .filter((one) => keyOf(one.commands) !== keyOf(recipe.commands));
 }

@@ -52,6 +52,24 @@ describe('crates of a workspace', () => {
   });
 });
 
+test('all crates of a workspace without features are tried before the crate at the top alone', () => {
+  const of = (options: string) => ({ build: `cargo build${options}`, test: `cargo test${options}` });
+  const first = failed(of(' --features nightly --workspace'), 'build', 'error[E0554]');
+  expect(next([first])?.commands).toEqual(of(' --workspace'));
+  expect(next([first, failed(of(' --workspace'), 'build', 'error')])?.commands).toEqual(of(''));
+});
+
+test('tests in another language that need no set-up are tried after a set-up or build that failed', () => {
+  const python = { setup: 'pip install x', build: 'make', test: 'pytest' };
+  const others = [{ commands: { test: 'npm test' }, from: {} }];
+  expect(next([failed(python, 'set-up', 'ERROR')], { others })?.commands).toEqual({ test: 'npm test' });
+  const tries = [
+    failed(python, 'build', 'x'),
+    failed({ setup: 'pip install x', test: 'pytest' }, 'tests', 'x'),
+  ];
+  expect(next(tries, { others })?.commands).toEqual({ test: 'npm test' });
+});
+
 describe('after a set-up that failed', () => {
   test('of pytest alone, the tests that need none are run by unittest', () => {
     const setup = `${PIP} pytest || .venv/bin/python -m pytest --version; }`;
