@@ -75,16 +75,17 @@ export interface DetectedChecks {
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
   /**
-   * Complete alternatives, most likely first: from CI workflow and .travis.yml, with a part of the tests, with pip instead of a Python lock file, from
-   * development container and Dockerfile.
+   * Complete alternatives, most likely first: from another ecosystem, with fewer packages of Python, from CI workflow
+   * and .travis.yml, with a part of the tests, with pip instead of a Python lock file, from development container and
+   * Dockerfile.
    */
   readonly others: readonly Recipe[];
 }
 
 /**
  * Detects how a repository is set up, built and tested from its list of files and some of their texts (`checkFiles`).
- * The first ecosystem with a test command wins: package.json, Python, Go, Cargo, Maven, Gradle, Ruby, PHP, .NET;
- * otherwise the CI workflow, a mise task, the usual command of such repositories, a makefile, .travis.yml. Set-up and
+ * The ecosystem with most test files wins of those with a test command, the first of package.json, Python, Go, Cargo,
+ * Maven, Gradle, Ruby, PHP and .NET where several have as many; otherwise the CI workflow, a mise task, the usual command of such repositories, a makefile, .travis.yml. Set-up and
  * build come from the workflow if the files name none.
  */
 export function detectChecks(repository: {
@@ -114,20 +115,19 @@ export function detectChecks(repository: {
   const narrower = test && narrowerTests(read, test);
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
+    ...leanerSetups(snapshot, setup).map((one) => ({ ...own, setup: one })),
     ...[ci, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     ...(narrower ? [{ ...own, test: narrower }] : []),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
-    ...leanerSetups(snapshot, setup).map((one) => ({ ...own, setup: one })),
-    ...all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf),
     ...containers,
   ];
+  const first = all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf);
   const detected = recipeOf(own, snapshot);
   return {
     ...detected,
     services: job?.services ?? [],
     types: detectTypeCheck(snapshot, detected.commands),
-    others: others
-      .filter((one) => one.setup !== null)
+    others: [...first, ...others.filter((one) => one.setup !== null)]
       .map((one) => recipeOf(one, snapshot))
       .filter((one) => JSON.stringify(one) !== JSON.stringify(detected)),
   };

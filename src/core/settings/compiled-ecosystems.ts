@@ -81,13 +81,16 @@ export function go({ files, read }: RepositorySnapshot): Ecosystem | null {
 /** The first prints what it compiles, so that it does not appear to hang. */
 const goCaches = (all: string): string => fillCaches(`go build -v ${all}`, `go test -run RunoffNone ${all}`);
 
-/** Modules of which a package cannot be had are left to the tests, which are those of the others then. */
+/**
+ * Modules of which a package cannot be had are left to the tests, which are those of the others then. It prints what it
+ * compiles, too.
+ */
 const nestedCaches = (folders: readonly string[]): readonly string[] =>
   folders.length === 0
     ? []
     : [
         fillCaches(
-          `sh -c 'for one in ${folders.join(' ')}; do (cd $one && go mod download && go test -run RunoffNone ./...); done'`,
+          `sh -c 'for one in ${folders.join(' ')}; do (cd $one && go mod download && go build -v ./... && go test -run RunoffNone ./...); done'`,
         ),
       ];
 

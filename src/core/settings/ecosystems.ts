@@ -1,4 +1,5 @@
 import { cargo, cmake, fillCaches, go } from './compiled-ecosystems.ts';
+import { gradle, maven } from './jvm-ecosystems.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import {
   inVenv,
@@ -9,7 +10,7 @@ import {
   testSamples,
   UNITTEST,
 } from './python-setup.ts';
-import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
+import { type Ecosystem, type RepositorySnapshot, SAMPLE_FOLDERS } from './repository-recipe.ts';
 import { toxEnvironment, toxTests } from './tox.ts';
 
 /** The commands of each ecosystem that the repository uses. */
@@ -21,99 +22,58 @@ export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem
 
 /**
  * The same with the main one first: of those that are sure, the one with most test files. A package.json may be there
- * for the assets or the website of a project in Python.
+ * for the assets or the website of a project in Python. One that is only defined below the top, such as a client in
+ * another language, hides none.
  */
 export function mainFirst(found: readonly Ecosystem[], files: ReadonlySet<string>): readonly Ecosystem[] {
   const sure = found.filter(isSure);
   if (sure.length < 2) return found;
   const paths = [...files].filter((path) => !SAMPLE_FOLDERS.test(path));
-  const counts = new Map(sure.map((one) => [one, paths.filter((path) => one.tests?.test(path)).length]));
-  return found.toSorted((a, b) => (counts.get(b) ?? -1) - (counts.get(a) ?? -1));
+  const count = ({ tests }: Ecosystem): number => paths.filter((path) => tests?.(path)).length;
+  const [main] = sure
+    .filter((one, at) => at === 0 || isAtTop(one, files))
+    .map((one) => ({ one, count: count(one) }))
+    .toSorted((a, b) => b.count - a.count);
+  return main === undefined ? found : [main.one, ...found.filter((one) => one !== main.one)];
 }
+
+const PYTHON_AT_TOP = /^(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|[\w-]*requirements[\w-]*\.txt)$/;
+
+const isAtTop = ({ file }: Ecosystem, files: ReadonlySet<string>): boolean =>
+  !file.includes('/') || (/\.(?:py|ini)$/.test(file) && [...files].some((path) => PYTHON_AT_TOP.test(path)));
 
 /** Its test command is defined by the repository, not a convention. */
 export const isSure = ({ test, guessed }: Ecosystem): boolean => test !== undefined && !guessed;
 
-/** Files that tests read, or people. */
-const SAMPLE_FOLDERS =
-  /(?:^|\/)(?:fixtures?|examples?|samples?|templates?|vendor|third[-_]party|node_modules)\//i;
-const NO_TESTS = /^(?!)/;
-const NODE_TESTS = /[.-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)(?:tests?|specs?|__tests?__)\/.*\.[cm]?[jt]sx?$/;
-const JVM_TEST_FILES = /(?:^|\/)src\/\w*[tT]est\/.*\.(?:java|kt|groovy|scala)$/;
+/** Files by their names, or by a folder and an ending: one pattern for both takes quadratic time for deep paths. */
+const testFiles =
+  (name: RegExp | null, folder?: RegExp, end?: RegExp) =>
+  (path: string): boolean =>
+    name?.test(path) || (end?.test(path) && folder?.test(path)) || false;
+const NODE_TESTS = testFiles(
+  /[.-](?:test|spec)\.[cm]?[jt]sx?$|(?:^|\/)test(?:-[^/]*)?\.[cm]?[jt]sx?$/,
+  /(?:^|\/)(?:tests?|specs?|__tests?__)\//,
+  /\.[cm]?[jt]sx?$/,
+);
+const JVM_TESTS = testFiles(null, /(?:^|\/)src\/\w*[tT]est\//, /\.(?:java|kt|groovy|scala)$/);
+const NO_TESTS = (): boolean => false;
 
 const DETECTORS: readonly (readonly [
   detect: (repository: RepositorySnapshot) => Ecosystem | null,
-  tests: RegExp,
+  tests: (path: string) => boolean,
 ])[] = [
   [node, NODE_TESTS],
-  [python, /(?:^|\/)test_[^/]*\.py$|_test\.py$|(?:^|\/)tests?\/.*\.py$/],
-  [go, /_test\.go$/],
-  [cargo, /(?:^|\/)tests\/.*\.rs$/],
-  [maven, JVM_TEST_FILES],
-  [gradle, JVM_TEST_FILES],
-  [ruby, /_(?:spec|test)\.rb$|(?:^|\/)test\/(?:.*\/)?test_[^/]*\.rb$/],
-  [php, /Test\.php$|(?:^|\/)tests?\/.*\.php$/],
+  [python, testFiles(/(?:^|\/)test_[^/]*\.py$|_test\.py$/, /(?:^|\/)tests?\//, /\.py$/)],
+  [go, testFiles(/_test\.go$/)],
+  [cargo, testFiles(null, /(?:^|\/)tests\//, /\.rs$/)],
+  [maven, JVM_TESTS],
+  [gradle, JVM_TESTS],
+  [ruby, testFiles(/_(?:spec|test)\.rb$/, /(?:^|\/)test\//, /(?:^|\/)test_[^/]*\.rb$/)],
+  [php, testFiles(/Test\.php$/, /(?:^|\/)tests?\//, /\.php$/)],
   [cmake, NO_TESTS],
   [make, NO_TESTS],
-  [dotnet, /Tests?\.(?:cs|fs|vb)$|Tests?\/.*\.(?:cs|fs|vb)$/],
+  [dotnet, testFiles(/Tests?\.(?:cs|fs|vb)$/, /Tests?\//, /\.(?:cs|fs|vb)$/)],
 ];
-
-/**
- * Set-up runs the whole life cycle, because Maven downloads the program that runs the tests only when it starts it. So
- * it must find classes of tests, but none of their methods. It prints each download; build and tests are quiet.
- */
-function maven({ files }: RepositorySnapshot): Ecosystem | null {
-  if (!files.has('pom.xml')) return null;
-  const program = files.has('mvnw') ? 'sh ./mvnw' : 'mvn';
-  const command = `${program} -q -B`;
-  const noTest =
-    "'-Dtest=*#runoffNone' -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false -Dmaven.test.failure.ignore=true";
-  return {
-    file: 'pom.xml',
-    setup: `${program} -B ${noTest} package`,
-    build: `${command} -o -DskipTests package`,
-    test: `${command} -o test`,
-  };
-}
-
-const GRADLE_FILES = ['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'];
-
-/** What Gradle is asked to do, by the source sets that modules have. */
-const GRADLE_TASKS = {
-  plain: { compile: 'assemble testClasses', build: 'assemble', test: 'test' },
-  // `assemble` of Kotlin Multiplatform needs the compilers of all systems; such modules have no task `test`.
-  multiplatform: { compile: 'jvmJar jvmTestClasses', build: 'jvmJar', test: 'jvmTest' },
-  both: {
-    compile: 'jvmJar jvmTestClasses classes testClasses',
-    build: 'jvmJar classes',
-    test: 'jvmTest test',
-  },
-} as const;
-
-function gradleTasks(files: ReadonlySet<string>) {
-  const has = (set: RegExp): boolean => [...files].some((path) => set.test(path));
-  if (!has(/(?:^|\/)src\/jvm(?:Main|Test)\/.*\.kt$/)) return GRADLE_TASKS.plain;
-  return has(/(?:^|\/)src\/test\/.*\.(?:kt|java)$/) ? GRADLE_TASKS.both : GRADLE_TASKS.multiplatform;
-}
-
-/**
- * Set-up ends with tests that do not exist, because Gradle downloads the tests' runtime dependencies only when it
- * runs some.
- */
-function gradle({ files }: RepositorySnapshot): Ecosystem | null {
-  const file = GRADLE_FILES.find((one) => files.has(one));
-  if (file === undefined) return null;
-  const command = `${files.has('gradlew') ? 'sh ./gradlew' : 'gradle'} --no-daemon`;
-  const { compile, build, test } = gradleTasks(files);
-  const none = test.replace(/\w+/g, '$& --tests runoff.None');
-  const loaded = `{ ${command} --continue ${none} || true; }`;
-  return {
-    file,
-    setup: `${command} ${compile} && ${loaded}`,
-    build: `${command} --offline ${build}`,
-    test: `${command} --offline ${test}`,
-  };
-}
 
 /** What a Rakefile that defines a task `test`, or loads tasks from elsewhere, contains. */
 const RAKE_TEST = /\btests?\b|TestTask|\bHoe\b|\b(?:load|load_tasks|import|require_relative)\b/;

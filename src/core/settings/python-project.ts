@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sectionsOf } from './recipes.ts';
+import { type Extras, extrasOf } from './python-extras.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
 import { toxEnvironment } from './tox.ts';
 
@@ -9,6 +9,8 @@ export interface PythonProject {
   readonly isPackage: boolean;
   /** Its extras for tests and development. */
   readonly extras: readonly string[];
+  /** Packages that each extra of the project lists, as far as its files say them. */
+  readonly listedBy: Extras;
   /** Packages in its groups for tests and development, with their versions, in pip's syntax. */
   readonly requirements: readonly string[];
   /** Groups of `[dependency-groups]` for tests and development. */
@@ -100,7 +102,16 @@ export function pythonProject(
   const chosen = namesForTests(narrow);
   const groups = chosen(Object.keys(manifest['dependency-groups']));
   const environments = testEnvironments({ ...hatch.envs, ...hatchToml(read) });
-  const extras = extrasOf(manifest, read);
+  const listedBy = extrasOf(
+    [
+      Project.parse(manifest.project ?? {})['optional-dependencies'],
+      poetry.extras,
+      manifest.tool.flit.metadata['requires-extra'],
+      manifest.tool.setuptools.dynamic['optional-dependencies'],
+    ],
+    read,
+  );
+  const extras = [...listedBy.keys()];
   const requirements = [
     ...unique([...groups, ...toxEnvironment(read).groups]).flatMap((name) =>
       groupRequirements(manifest, name),
@@ -120,6 +131,7 @@ export function pythonProject(
       ...chosen(extras),
       ...environments.flatMap(({ features }) => features.filter((name) => extras.includes(name))),
     ]).filter((name) => /^[\w.-]{1,60}$/.test(name)),
+    listedBy,
     requirements: unique(requirements.map((one) => one.trim()))
       .filter(isRequirement)
       .slice(0, MAX_REQUIREMENTS),
@@ -160,50 +172,6 @@ const withHatchTest = (name: string, environment: HatchEnvironment): HatchEnviro
     ? { ...environment, dependencies: HATCH_TEST }
     : environment;
 
-/** Names of the extras that a project declares, wherever it does. */
-function extrasOf(
-  { project, tool }: PythonManifest,
-  read: Readonly<Record<string, string>>,
-): readonly string[] {
-  const legacy = sectionsOf((read['setup.cfg'] ?? '').slice(0, 64 * 1024)).get('options.extras_require');
-  return [
-    ...Object.keys(Project.parse(project ?? {})['optional-dependencies']),
-    ...Object.keys(tool.poetry.extras),
-    ...Object.keys(tool.flit.metadata['requires-extra']),
-    ...Object.keys(tool.setuptools.dynamic['optional-dependencies']),
-    ...(legacy?.keys() ?? []),
-    ...extrasOfSetup(read['setup.py'] ?? ''),
-  ];
-}
-
-/** Maximum characters of setup.py that are read, and of its extras. */
-const MAX_SETUP_CHARS = 64 * 1024;
-const MAX_EXTRAS_CHARS = 8_000;
-
-/** Names of extras that setup.py writes as literals: `extras_require={"tests": …}`, `extras_require["tests"] = …`. */
-function extrasOfSetup(text: string): readonly string[] {
-  const read = text.slice(0, MAX_SETUP_CHARS);
-  const single = [...read.matchAll(/\bextras_require\[["']([\w.-]+)["']\]\s*=/gi)].map(
-    ([, name]) => name ?? '',
-  );
-  const tables = [...read.matchAll(/\bextras_require\s*=\s*\{/gi)].flatMap(({ index }) =>
-    keysOf(read.slice(index, index + MAX_EXTRAS_CHARS)),
-  );
-  return [...single, ...tables];
-}
-
-/** Keys of the first literal dictionary of Python in a text. */
-function keysOf(text: string): readonly string[] {
-  const names: string[] = [];
-  let depth = 0;
-  for (const [token, , name, colon] of text.matchAll(/(["'])([^"'\n]*)\1(\s*:)?|[[{(\])}]|#[^\n]*/g)) {
-    if (/^[[{(]/.test(token)) depth++;
-    else if (/^[\])}]/.test(token) && --depth === 0) break;
-    else if (depth === 1 && colon !== undefined && name !== undefined) names.push(name);
-  }
-  return names;
-}
-
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 
 const MAX_REQUIREMENTS = 200;
@@ -221,7 +189,7 @@ export const isRequirement = (text: string): boolean => REQUIREMENT.test(text);
 const MAX_INCLUDED = 20;
 const Included = z.object({ 'include-group': z.string() });
 
-/** What a group lists, and what the groups list that it includes, but for those that tests do not need. */
+/** What a group lists, and what the groups list that it includes; for development, without those that tests do not need. */
 function groupRequirements(manifest: PythonManifest, first: string): readonly string[] {
   const names = new Set([first]);
   const found: string[] = [];
@@ -231,7 +199,9 @@ function groupRequirements(manifest: PythonManifest, first: string): readonly st
     for (const one of manifest['dependency-groups'][name] ?? []) {
       if (typeof one === 'string') found.push(one);
       const included = Included.safeParse(one).data;
-      if (included && !NOT_FOR_TESTS.test(included['include-group'])) names.add(included['include-group']);
+      if (included === undefined) continue;
+      const { 'include-group': other } = included;
+      if (!(FOR_DEVELOPMENT.test(first) && NOT_FOR_TESTS.test(other))) names.add(other);
     }
   }
   return found;

@@ -61,8 +61,14 @@ export function pythonSetup(
   const lists = [...new Set([...[...files].filter((path) => REQUIREMENTS.test(path)).sort(), ...ofTox])];
   const { isPackage } = project;
   const extras = [...new Set([...project.extras, ...tox.extras])];
-  // A package that the files require in a specific version is not requested again.
-  const known = new Set(project.requirements.map(packageNameOf));
+  // pip would refuse versions that the project's own files contradict, and install nothing.
+  const known = new Set(
+    [
+      ...project.requirements,
+      ...extras.flatMap((name) => project.listedBy.get(name) ?? []),
+      ...lists.flatMap((path) => (read[path] ?? '').split('\n').map((line) => line.trim())),
+    ].map(packageNameOf),
+  );
   const added = tox.packages.filter((one) => isRequirement(one) && !known.has(packageNameOf(one)));
   const listed = [...project.requirements, ...added].map(quoted);
   if (!isPackage && lists.length === 0 && listed.length === 0) return null;

@@ -33,13 +33,17 @@ export interface RepositorySnapshot {
   readonly read: Readonly<Record<string, string>>;
 }
 
+/** Files that tests read, or people. */
+export const SAMPLE_FOLDERS =
+  /(?:^|\/)(?:fixtures?|examples?|samples?|templates?|vendor|third[-_]party|node_modules)\//i;
+
 /** Commands detected from one ecosystem's files. */
 export interface Ecosystem extends CheckCommands {
   readonly file: string;
   /** The test command is a convention of such repositories, not defined by this one. */
   readonly guessed?: boolean;
-  /** Paths of its test files. */
-  readonly tests?: RegExp;
+  /** Whether a path is one of its test files. */
+  readonly tests?: (path: string) => boolean;
   /** Needs no set-up command. */
   readonly complete?: boolean;
 }

@@ -17,13 +17,18 @@ interface ToxEnvironment {
   readonly variables: readonly string[];
 }
 
-/** Nested references from one section to another; real files have one. */
-const MAX_REFERENCES = 4;
+/** Maximum lines of a value, those of its references included. */
+const MAX_LINES = 200;
+/** Maximum references from one section to another of one value; real files have one. */
+const MAX_REFERENCES = 20;
 /** A condition on the name of the environment, such as `django42: …`: only tox knows which one is meant. */
 const FACTORS = /^[\w!{},.-]+:/;
-/** Variables of Python and its tools, which the sandbox sets itself or which make an old suite fail on a newer Python. */
+/**
+ * Variables of Python and its tools, which the sandbox sets itself (those with options of test runners carry the one
+ * for the report) or which make an old suite fail on a newer Python.
+ */
 const OF_TOOLS =
-  /^(?:PYTHON\w*|PIP_\w+|UV_\w+|COV\w*|TOX\w*|VIRTUAL\w*|PATH|HOME|\w*(?:TOKEN|SECRET|PASSWORD|KEY))$/;
+  /^(?:PYTHON\w*|PYTEST_\w+|PIP_\w+|UV_\w+|COV\w*|TOX\w*|VIRTUAL\w*|PATH|HOME|NODE_OPTIONS|SPEC_OPTS|TESTOPTS|\w*(?:TOKEN|SECRET|PASSWORD|KEY))$/;
 
 export function toxEnvironment(read: Read): ToxEnvironment {
   const sections = toxSections(read);
@@ -51,20 +56,27 @@ export function toxEnvironment(read: Read): ToxEnvironment {
 
 const toxSections = (read: Read) => sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024));
 
-/** Lines of a value without those for some environments only; `{[section]key}` is replaced by what is there. */
+/**
+ * Lines of a value without those for some environments only; `{[section]key}` is replaced by what is there. Each key is
+ * expanded once (`seen`): expanded at each reference, a small file would become billions of lines.
+ */
 function linesWithReferences(
   value: string,
   sections: ReturnType<typeof toxSections>,
-  depth = 0,
+  seen = new Set<string>(),
 ): readonly string[] {
-  return linesOf(value).flatMap((line) => {
-    const [, section = '', key = ''] = /^\{\[([^\]]+)\]([\w-]+)\}$/.exec(line) ?? [];
-    if (key !== '')
-      return depth < MAX_REFERENCES
-        ? linesWithReferences(sections.get(section)?.get(key) ?? '', sections, depth + 1)
-        : [];
-    return FACTORS.test(line) ? [] : [line];
-  });
+  const found: string[] = [];
+  for (const line of linesOf(value)) {
+    if (found.length >= MAX_LINES) break;
+    const [reference, section = '', key = ''] = /^\{\[([^\]]+)\]([\w-]+)\}$/.exec(line) ?? [];
+    if (reference === undefined) {
+      if (line.length <= MAX_COMMAND_CHARS && !FACTORS.test(line)) found.push(line);
+    } else if (!seen.has(reference) && seen.size < MAX_REFERENCES) {
+      seen.add(reference);
+      found.push(...linesWithReferences(sections.get(section)?.get(key) ?? '', sections, seen));
+    }
+  }
+  return [...new Set(found)].slice(0, MAX_LINES);
 }
 
 const linesOf = (value: string | undefined): readonly string[] =>
@@ -79,9 +91,10 @@ export function toxTests(read: Read): { readonly command: string; readonly file:
   const line = lines
     .map((one) => one.replace(/^-\s+/, ''))
     .find((one) => stepKind(one) === 'tests' || namesTests(one));
+  if (line === undefined || line.length > MAX_COMMAND_CHARS) return null;
   const command = line
-    ?.replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
+    .replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
     .trim();
-  if (command === undefined || /[{}]/.test(command) || command.length > MAX_COMMAND_CHARS) return null;
+  if (/[{}]/.test(command)) return null;
   return { command, file: 'tox.ini' };
 }

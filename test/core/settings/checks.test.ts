@@ -193,7 +193,7 @@ describe('commands are detected', () => {
       ],
       {},
       {
-        setup: `${GO_CACHES} && { timeout 600 sh -c 'for one in exp; do (cd $one && go mod download && go test -run RunoffNone ./...); done' || true; }`,
+        setup: `${GO_CACHES} && { timeout 600 sh -c 'for one in exp; do (cd $one && go mod download && go build -v ./... && go test -run RunoffNone ./...); done' || true; }`,
         build: 'go build ./...',
         test: 'go test ./...',
       },
@@ -363,6 +363,32 @@ describe('commands are detected', () => {
       },
     ],
     [
+      'Gradle whose tests read a project in Kotlin Multiplatform',
+      [
+        ...['build.gradle', 'api/src/test/kotlin/ATest.kt', 'samples/a/src/jvmMain/kotlin/A.kt'],
+        'it/src/test/resources/playground/src/jvmMain/kotlin/Foo.kt',
+        ...['tools/settings.gradle.kts', 'tools/src/jvmMain/kotlin/T.kt'],
+      ],
+      {},
+      {
+        setup:
+          'gradle --no-daemon assemble testClasses && { gradle --no-daemon --continue test --tests runoff.None || true; }',
+        build: 'gradle --no-daemon --offline assemble',
+        test: 'gradle --no-daemon --offline test',
+      },
+    ],
+    [
+      'Gradle with Kotlin Multiplatform, whose build logic has tests',
+      ['build.gradle', 'src/jvmTest/kotlin/app/FlowJvmTest.kt', 'buildSrc/src/test/kotlin/BTest.kt'],
+      {},
+      {
+        setup:
+          'gradle --no-daemon jvmJar jvmTestClasses && { gradle --no-daemon --continue jvmTest --tests runoff.None || true; }',
+        build: 'gradle --no-daemon --offline jvmJar',
+        test: 'gradle --no-daemon --offline jvmTest',
+      },
+    ],
+    [
       'Ruby with an extension in C',
       ['Gemfile', 'Rakefile', 'rakelib/test.rake', 'ext/nokogiri/extconf.rb', 'test/test_a.rb'],
       { Rakefile: 'task default: [:compile]\n' },
@@ -407,7 +433,51 @@ describe('of several languages, the one with most test files is tested', () => {
     const files = [...Object.keys(read), 'js/toolbar.test.js', 'tests/test_a.py', 'tests/test_b.py'];
     const { commands, others } = detectChecks({ files, read });
     expect(commands.test).toBe('python -m django test -v2 tests');
-    expect(others.at(-1)?.commands).toEqual({ setup: 'npm install', test: 'npm test' });
+    expect(others.at(0)?.commands).toEqual({ setup: 'npm install', test: 'npm test' });
+  });
+
+  test('the first one is the first alternative, also if it needs no set-up', () => {
+    const alone = { ...python, 'package.json': manifest({ scripts: { test: 'node --test' } }) };
+    const workflow =
+      'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pip install django\n      - run: make test\n';
+    const files = { ...alone, '.github/workflows/ci.yml': workflow };
+    const { others } = detectChecks({ files: [...Object.keys(files), 'tests/test_a.py'], read: files });
+    expect(others.map(({ commands }) => commands.test)).toEqual(['npm test', 'make test']);
+  });
+
+  test('one that is only defined below the top, such as a client in another language, hides none', () => {
+    const many = (path: (at: number) => string) => Array.from({ length: 9 }, (_, at) => path(at));
+    const own = [...Object.keys(node), 'tests/a.test.js'];
+    for (const files of [
+      [...own, 'sdk/python/tests/conftest.py', ...many((at) => `sdk/python/tests/test_${at}.py`)],
+      [...own, 'sdk/dotnet/X.Tests/X.Tests.csproj', ...many((at) => `sdk/dotnet/X.Tests/T${at}.cs`)],
+    ])
+      expect(commandsOf({ files, read: node }).test).toBe('npm test');
+    expect(
+      commandsOf({
+        files: [...own, 'setup.py', 'tests/conftest.py', ...many((at) => `tests/test_${at}.py`)],
+        read: node,
+      }).test,
+    ).toBe('.venv/bin/python -m pytest');
+  });
+
+  test('tests of Node at the top count, whose names are test.js or start with test-', () => {
+    const files = [
+      ...Object.keys(node),
+      'test.js',
+      'test-more.mjs',
+      'conftest.py',
+      'scripts/test_release.py',
+    ];
+    expect(commandsOf({ files, read: node }).test).toBe('npm test');
+  });
+
+  test('deep paths that repeat what is looked for are read in linear time', () => {
+    const deep = ['test/', 'src/jvmMain/', 'src/test/', 'Tests/'].flatMap((folder) =>
+      Array.from({ length: 1_000 }, (_, at) => `${folder.repeat(4_000 / folder.length)}f${at}.txt`),
+    );
+    const files = [...Object.keys(read), 'build.gradle', 'X.sln', 'X.csproj', ...deep, 'tests/test_a.py'];
+    expect(commandsOf({ files, read }).test).toBe('python -m django test -v2 tests');
   });
 
   test('samples do not count, and the first one stays where both have as many', () => {

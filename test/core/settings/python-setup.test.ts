@@ -46,6 +46,11 @@ describe('what a Python project needs for its tests', () => {
       ['pytest>=9', 'ty'],
     ],
     [
+      'all that a group for tests includes',
+      '[dependency-groups]\ntest = ["pytest", {include-group = "bench"}]\nbench = ["pytest-benchmark"]\n',
+      ['pytest', 'pytest-benchmark'],
+    ],
+    [
       'nothing that comes from an address, is an option, or is no package',
       '[dependency-groups]\ntest = ["a @ https://example.org/a.whl", "-r other.txt", "b; rm -rf /", "c$(id)", "d`id`", "e\\nf", 3, "g; python_version < \'3.9\'"]\n',
       ["g; python_version < '3.9'"],
@@ -71,6 +76,8 @@ describe('what a Python project needs for its tests', () => {
     const setup =
       'setup(\n  name="x",\n  extras_require = {\n    # "no": 1\n    "tests": ["pytest", {"dev": 1}],\n    \'docs\': [],\n    "develop": [],\n  },\n  x={"unit": 1},\n)\nextras_require["testing"] = []\n';
     expect(project('', { 'setup.py': setup }).extras).toEqual(['testing', 'tests', 'develop']);
+    const hostile = `extras_require={"tests": []}\n${'extras_require={('.repeat(3_800)}`;
+    expect(project('', { 'setup.py': hostile }).extras).toEqual(['tests']);
     const features =
       '[project.optional-dependencies]\ncli = ["x"]\n[tool.hatch.envs.test]\nfeatures = ["cli", "nowhere"]\n';
     expect(project(features).extras).toEqual(['cli']);
@@ -159,7 +166,7 @@ deps = sphinx
 
   test('its variables, but for those of Python and of tools, and values that only tox can fill in', () => {
     const ini =
-      '[testenv]\nsetenv =\n    PYTHONWARNINGS = error\n    DJANGO_SETTINGS_MODULE = tests.settings\n    DB_NAME = {env:DB_NAME:x}\n    BAD = $(id)\n    API_TOKEN = x\n    ASYNC_TEST_TIMEOUT=25\n';
+      '[testenv]\nsetenv =\n    PYTHONWARNINGS = error\n    DJANGO_SETTINGS_MODULE = tests.settings\n    DB_NAME = {env:DB_NAME:x}\n    BAD = $(id)\n    API_TOKEN = x\n    PYTEST_ADDOPTS = -ra\n    NODE_OPTIONS = --x\n    ASYNC_TEST_TIMEOUT=25\n';
     expect(detect({ ...PACKAGE, 'tox.ini': ini }).test).toBe(
       'DJANGO_SETTINGS_MODULE=tests.settings ASYNC_TEST_TIMEOUT=25 .venv/bin/python -m pytest',
     );
@@ -168,6 +175,48 @@ deps = sphinx
   test('references in a circle end', () => {
     const ini = '[a]\ndeps = {[b]deps}\n[b]\ndeps = {[a]deps}\n[testenv]\ndeps = {[a]deps}\n';
     expect(detect({ ...PACKAGE, 'tox.ini': ini }).setup).toBe(`${START} -e '.[tests]' pytest${END}`);
+  });
+
+  test('references that multiply do not: each is followed once', () => {
+    const ini = `[testenv]\ndeps =\n    sybil\n${'    {[testenv]deps}\n'.repeat(3_000)}`;
+    expect(detect({ ...PACKAGE, 'tox.ini': ini }).setup).toBe(`${START} -e '.[tests]' 'sybil' pytest${END}`);
+  });
+
+  test.each<[where: string, files: Record<string, string>, before: string]>([
+    [
+      'a list',
+      { 'requirements-dev.txt': 'Sybil==7 ; python_version > "3"\n' },
+      `-e '.[tests]' -r requirements-dev.txt`,
+    ],
+    [
+      'an extra in setup.py',
+      { 'setup.py': 'setup(extras_require={"tests": ["sybil==7"]})' },
+      `-e '.[tests]'`,
+    ],
+    [
+      'an extra in setup.cfg',
+      { 'setup.cfg': '[options.extras_require]\ntest =\n    sybil==7\n' },
+      `-e '.[test,tests]'`,
+    ],
+    [
+      'an extra in pyproject.toml',
+      { 'pyproject.toml': '[project]\nname = "x"\n[project.optional-dependencies]\ntest = ["sybil==7"]\n' },
+      `-e '.[test,tests]'`,
+    ],
+  ])('a version that %s contradicts is not asked for', (_, files, before) => {
+    const read = { ...PACKAGE, 'tox.ini': '[testenv]\ndeps =\n    sybil<7\n    mock\n', ...files };
+    expect(detect(read).setup).toBe(`${START} ${before} 'mock' pytest${END}`);
+  });
+
+  test('set-ups with fewer packages are tried before CI, which may install tox', () => {
+    const workflow =
+      'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: pip install tox\n      - run: tox -e py\n';
+    const tox = '[testenv]\ndeps = psycopg2\ncommands = pytest\n';
+    const { others } = detected({ ...PACKAGE, 'tox.ini': tox, '.github/workflows/ci.yml': workflow });
+    expect(others.map(({ commands }) => commands.test)).toEqual([
+      '.venv/bin/python -m pytest',
+      '.venv/bin/python -m tox --skip-pkg-install -e py',
+    ]);
   });
 
   test('if packages for development cannot be had, those for tests suffice', () => {
