@@ -10,13 +10,15 @@ export function extrasOf(
 ): Extras {
   const legacy = sectionsOf((read['setup.cfg'] ?? '').slice(0, 64 * 1024)).get('options.extras_require');
   return new Map([
-    ...tables.flatMap((table) => Object.entries(table).map(([name, list]) => [name, textsOf(list)] as const)),
+    ...tables.flatMap((table) =>
+      Object.entries(table).map(([name, list]) => [name, requirementsIn(list)] as const),
+    ),
     ...[...(legacy ?? [])].map(([name, lines]) => [name, lines.split('\n')] as const),
     ...extrasOfSetup(read['setup.py'] ?? ''),
   ]);
 }
 
-const textsOf = (list: unknown): readonly string[] =>
+const requirementsIn = (list: unknown): readonly string[] =>
   Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : [];
 
 /** Maximum characters of setup.py that are read, and of a table of its extras. */

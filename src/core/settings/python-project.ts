@@ -102,15 +102,7 @@ export function pythonProject(
   const chosen = namesForTests(narrow);
   const groups = chosen(Object.keys(manifest['dependency-groups']));
   const environments = testEnvironments({ ...hatch.envs, ...hatchToml(read) });
-  const listedBy = extrasOf(
-    [
-      Project.parse(manifest.project ?? {})['optional-dependencies'],
-      poetry.extras,
-      manifest.tool.flit.metadata['requires-extra'],
-      manifest.tool.setuptools.dynamic['optional-dependencies'],
-    ],
-    read,
-  );
+  const listedBy = extrasOf(tablesOfExtras(manifest), read);
   const extras = [...listedBy.keys()];
   const requirements = [
     ...unique([...groups, ...toxEnvironment(read).groups]).flatMap((name) =>
@@ -171,6 +163,14 @@ const withHatchTest = (name: string, environment: HatchEnvironment): HatchEnviro
   name === 'hatch-test' && environment.dependencies.length === 0
     ? { ...environment, dependencies: HATCH_TEST }
     : environment;
+
+/** Tables whose keys are names of extras, by the program that reads them. */
+const tablesOfExtras = ({ project, tool }: PythonManifest) => [
+  Project.parse(project ?? {})['optional-dependencies'],
+  tool.poetry.extras,
+  tool.flit.metadata['requires-extra'],
+  tool.setuptools.dynamic['optional-dependencies'],
+];
 
 const unique = (names: readonly string[]): readonly string[] => [...new Set(names)];
 

@@ -18,7 +18,7 @@ interface ToxEnvironment {
 }
 
 /** Maximum lines of a value, those of its references included. */
-const MAX_LINES = 200;
+const MAX_VALUE_LINES = 200;
 /** Maximum references from one section to another of one value; real files have one. */
 const MAX_REFERENCES = 20;
 /** A condition on the name of the environment, such as `django42: …`: only tox knows which one is meant. */
@@ -67,7 +67,7 @@ function linesWithReferences(
 ): readonly string[] {
   const found: string[] = [];
   for (const line of linesOf(value)) {
-    if (found.length >= MAX_LINES) break;
+    if (found.length >= MAX_VALUE_LINES) break;
     const [reference, section = '', key = ''] = /^\{\[([^\]]+)\]([\w-]+)\}$/.exec(line) ?? [];
     if (reference === undefined) {
       if (line.length <= MAX_COMMAND_CHARS && !FACTORS.test(line)) found.push(line);
@@ -76,7 +76,7 @@ function linesWithReferences(
       found.push(...linesWithReferences(sections.get(section)?.get(key) ?? '', sections, seen));
     }
   }
-  return [...new Set(found)].slice(0, MAX_LINES);
+  return [...new Set(found)].slice(0, MAX_VALUE_LINES);
 }
 
 const linesOf = (value: string | undefined): readonly string[] =>
