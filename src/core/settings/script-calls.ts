@@ -1,5 +1,5 @@
 import { unquoted } from './command-kinds.ts';
-import { matchesAnyGlob } from './workspace-graph.ts';
+import { matchesAnyGlob, matchesName } from './workspace-graph.ts';
 
 /** A script of package.json, as a command starts it. */
 export interface ScriptCall {
@@ -117,11 +117,17 @@ function concurrentCommands(words: readonly string[], scripts: readonly string[]
   return allOf(
     lines.map((line) => {
       const [, manager, name] = /^(npm|pnpm|yarn|bun):(.+)$/s.exec(line ?? '') ?? [];
-      if (manager && name) return scriptsNamed(name, scripts, `${manager} run`);
+      if (manager && name)
+        return scripts.filter((one) => isMatch(name, one)).map((one) => `${manager} run ${one}`);
       return line === null ? [] : [line];
     }),
   );
 }
+
+/** For concurrently, the first `*` is any text; a second one would be part of the name. */
+const isMatch = (name: string, script: string): boolean =>
+  /^[\w:@./-]*(?:\*[\w:@./-]*)?$/.test(name) &&
+  (name === script || (script.length <= MAX_SCRIPT_NAME_CHARS && matchesName(name, script)));
 
 /** The word that a shell hands to a program; null for one that is quoted in parts. */
 function wordAsRead(word: string): string | null {

@@ -345,6 +345,8 @@ describe('steps are followed', () => {
       ['tests', 'mocha -r ts-node/register "test/**/*.js"'],
       ['types', 'tsc -p test/x.json --noEmit'],
     ]);
+    const deep = scripts({ 'test:unit:a': 'mocha a', test: 'mocha' });
+    expect(steps('concurrently npm:test:*', deep)).toEqual([['tests', 'mocha a']]);
     const partly = 'concurrently mocha\\ test "eslint ."';
     expect(steps(partly)).toEqual([['tests', partly]]);
     const whole = 'concurrently --success first --kill-others "npm:test:*" "npm:server"';
