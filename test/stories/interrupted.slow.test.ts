@@ -42,7 +42,10 @@ test('an interrupt during coding ends the coders and this process; the run can b
     const { code, out, err } = await ended;
     expect(code).toBe(130);
     const { run } = JSON.parse(out) as RunDocument;
-    expect(run.candidates.map(({ state }) => state).toSorted()).toEqual(['coded', 'coding']);
+    // The end of a coder may be stored before the process is gone; a run that is resumed takes both for unfinished.
+    expect(run.candidates.map(({ state }) => state).toSorted()).toEqual(
+      expect.arrayContaining(['coded', expect.stringMatching(/^(?:coding|cancelled)$/)]),
+    );
     const [done] = run.candidates.filter(({ state }) => state === 'coded');
     expect(err).toContain(`and the patches of ${done?.alias}.`);
     expect(err).toContain(`runoff resume ${run.id}`);
