@@ -55,7 +55,7 @@ const COMMENT_START: Readonly<Record<Language, RegExp | null>> = {
 };
 
 /** Directives that look like comments: build tags, shebang lines, Ruby's and Python's magic comments. */
-const DIRECTIVE = /^(?:\/\/go:|\/\/ \+build|#!|#\s*frozen_string_literal:|#.*\bcoding[:=])/;
+const DIRECTIVE = /^(?:\/\/go:|\/\/ \+build|#!|#\s*frozen_string_literal:|#.{0,40}\bcoding[:=])/;
 
 /** Whether the whole line is a comment. `/* x *\/ code` is not. */
 export function isComment(text: string, language: Language): boolean {

@@ -30,7 +30,7 @@ const SLASH_COMMENT = String.raw`\/\/(?!go:| \+build).*`;
 /** Not the address in the text of an element. */
 const SCRIPT_COMMENT = String.raw`(?<!:)\/\/.*`;
 /** Not shebang lines and magic comments, which change what is executed. */
-const HASH_COMMENT = String.raw`#(?!!|\s*frozen_string_literal:|.*\bcoding[:=]).*`;
+const HASH_COMMENT = String.raw`#(?!!|\s*frozen_string_literal:|.{0,40}\bcoding[:=]).*`;
 /** Shells and regular expressions have the same sign within words. */
 const SEPARATE_HASH_COMMENT = String.raw`(?<!\S)${HASH_COMMENT}`;
 /** Matches nothing. */

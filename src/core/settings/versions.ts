@@ -126,7 +126,7 @@ const FILE_NAME = /\.(?:tgz|tar)/i;
 
 /**
  * Whether a text is a range of versions in npm's syntax, and nothing else that npm would install: no address, path,
- * file or other package. Empty: any version.
+ * file or other package. The empty text is a range, too: any version.
  */
 export function isVersionRange(text: string): boolean {
   if (text.length > MAX_CHARACTERS || FILE_NAME.test(text)) return false;
