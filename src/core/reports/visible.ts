@@ -31,15 +31,19 @@ const namedCharacter = (character: string): string =>
 /** Removes terminal escapes; keeps the text between them. */
 const withoutEscapes = (text: string): string => text.replace(ESCAPES, '');
 
+/** Spaces of other widths: in code they hide, in output they only set things apart, as pnpm's thin ones around a code. */
+const UNUSUAL_SPACE = /(?![ \u3000])\p{Zs}/gu;
+
 /**
  * Sanitizes program output for display: removes escapes and control characters, spells out invisible characters as
- * `<U+200B>`. Keeps newlines; tabs become spaces.
+ * `<U+200B>`. Keeps newlines; tabs and unusual spaces become spaces.
  */
 export function visible(text: string): string {
   return withoutEscapes(text)
     .replace(/\r\n?/g, '\n')
     .replace(CONTROLS_BUT_NEWLINE_AND_TAB, '')
     .replaceAll('\t', '  ')
+    .replace(UNUSUAL_SPACE, ' ')
     .replace(HIDDEN, namedCharacter);
 }
 

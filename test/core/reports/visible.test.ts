@@ -37,6 +37,12 @@ describe('output of programs', () => {
     ).toBe('red link abc');
   });
 
+  test('has plain spaces in place of thin and non-breaking ones, which code keeps visible', () => {
+    const text = '\u2009ERR_PNPM_FETCH_404\u2009 GET a\u00a0b';
+    expect(visible(text)).toBe(' ERR_PNPM_FETCH_404  GET a b');
+    expect(visibleCode(text)).toBe('<U+2009>ERR_PNPM_FETCH_404<U+2009> GET a<U+00A0>b');
+  });
+
   test('keeps the lines after an unterminated escape', () => {
     expect(visible('\u001b]0;title\nsecond line')).toBe('0;title\nsecond line');
   });
