@@ -73,12 +73,20 @@ export function failureLines(output: string, most = MAX_LINES): readonly string[
   const all = linesOf(output);
   const short = all.filter((line) => line.length < MAX_READ);
   const lines = short.length > 0 ? short : all;
-  const relevant = lines.filter((line) => !matches(line, NOISE));
+  const relevant = lines.filter((line) => !matches(line, NOISE)).map(withWhatItAnnounces);
   const causes = distinct(relevant.filter((line) => matches(line, CAUSES))).slice(0, most);
   if (causes.length > 0) return causes.map(shortLine);
   const symptoms = distinct(relevant.filter((line) => matches(line, SYMPTOMS))).slice(0, most);
   const last = relevant.length > 0 ? relevant : lines.filter((line) => !PREAMBLE.test(line));
   return (symptoms.length > 0 ? symptoms : distinct(last).slice(-most)).map(shortLine);
+}
+
+/** A cause that ends with a colon says little without the indented line below it. */
+function withWhatItAnnounces(line: string, at: number, all: readonly string[]): string {
+  const next = all[at + 1] ?? '';
+  const announces =
+    line.endsWith(':') && /^\s+\S/.test(next) && matches(line, CAUSES) && !matches(next, CAUSES);
+  return announces ? `${line} ${next.trim()}` : line;
 }
 
 function linesOf(output: string): readonly string[] {

@@ -203,6 +203,12 @@ test('output without a cause is shown by what looks like a failure, or by its en
     'not ok 2 - divides',
   ]);
   expect(failureLines('one\ntwo\nthree\nfour\n')).toEqual(['two', 'three', 'four']);
+  // What ends with a colon says little without the line below it.
+  const announced =
+    '[ERR_PNPM_AGE] 1 lockfile entries failed verification:\n  a@1.0.0 is not in the registry\n\nmore\n';
+  expect(failureLines(announced)).toEqual([
+    '[ERR_PNPM_AGE] 1 lockfile entries failed verification: a@1.0.0 is not in the registry',
+  ]);
   expect(failureLines('\u001b[31mError: red\u001b[0m\n')).toEqual(['Error: red']);
   expect(failureLines('')).toEqual([]);
 });
