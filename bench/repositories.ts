@@ -3,7 +3,8 @@
 // programs as coders: the fix, the fix with its tests, the fix with a mistake, and a change that breaks. Writes one JSON line
 // for each repository to --out as it goes, and prints the table of docs/repositories.md. Needs the network for what the
 // repositories install; --from names a folder with clones (OWNER+NAME/repo) where GitHub is not reached. --write puts the
-// table of --out into docs/repositories.md.
+// results of a file in place of the stored ones (bench/repositories/results.jsonl), and the table of all of them into
+// docs/repositories.md.
 import {
   appendFileSync,
   chmodSync,
@@ -110,8 +111,8 @@ async function tried(entry: Listed, baseEnv: NodeJS.ProcessEnv, root: string): P
   const prepared = json<PreparedJson>(first);
   const nothing = {
     name: entry.name,
+    measuredOn: new Date().toISOString().slice(0, 10),
     language: entry.language,
-    commit: git(repository, 'rev-parse', '--short=12', 'HEAD').trim(),
     prepared: first.code === 0,
     passed: prepared?.tests.passed ?? 0,
     failed: prepared?.tests.failed ?? 0,

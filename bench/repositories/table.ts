@@ -7,8 +7,9 @@ import { isRight } from './candidates.ts';
 /** What became of one repository: one line of the file of results. */
 export interface Result {
   readonly name: string;
+  /** The day on which it was measured, as `2026-11-27`. */
+  readonly measuredOn: string;
   readonly language: string;
-  readonly commit: string;
   /** Whether set-up and build worked, and tests of the base passed with a report. */
   readonly prepared: boolean;
   readonly passed: number;
@@ -83,12 +84,13 @@ export function table(results: readonly Result[]): string {
         one.among.join(' or ') || '–',
         rightText(firstRight(one)),
         seconds(one.runMs),
+        one.measuredOn.slice(5),
         needed(one),
       ].join(' | '),
     );
   return [
-    '| repository | language | prepared | tests of the base | set-up | again | decision | winner, or a person chooses | first is right | run | to do first |',
-    '| --- | --- | --- | --- | --: | --: | --- | --- | --- | --: | --- |',
+    '| repository | language | prepared | tests of the base | set-up | again | decision | winner, or a person chooses | first is right | run | on | to do first |',
+    '| --- | --- | --- | --- | --: | --: | --- | --- | --- | --: | --- | --- |',
     ...rows.map((row) => `| ${row} |`),
     '',
     summary(results),
@@ -120,15 +122,19 @@ function summary(results: readonly Result[]): string {
 const PAGE = join(import.meta.dirname, '../../docs/repositories.md');
 const BEGIN = '<!-- Written by `node bench/repositories.ts --write`. -->';
 const END = '<!-- End of what it wrote. -->';
+const STORED = join(import.meta.dirname, 'results.jsonl');
 
-/** Puts the table into the page of the documentation. */
+/** Puts the results in place of the stored ones of the same repositories, and the table of all into the documentation. */
 export function writePage(results: readonly Result[]): void {
   const page = readFileSync(PAGE, 'utf8');
   const from = page.indexOf(BEGIN);
   const to = page.indexOf(END);
   if (from < 0 || to < from) throw new Error(`${PAGE} has no place for the table.`);
-  const date = new Date().toISOString().slice(0, 10);
-  const text = `Measured on ${date}, on ${availableParallelism()} cores.\n\n${table(results)}`;
+  const byName = new Map([...readResults(STORED), ...results].map((one) => [one.name, one]));
+  const all = [...byName.values()].toSorted((a, b) => a.name.localeCompare(b.name));
+  writeFileSync(STORED, all.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const days = all.map(({ measuredOn }) => measuredOn).toSorted();
+  const text = `Measured from ${days[0]} to ${days.at(-1)}, on ${availableParallelism()} cores.\n\n${table(all)}`;
   writeFileSync(PAGE, `${page.slice(0, from)}${BEGIN}\n${text}\n${page.slice(to)}`);
 }
 
