@@ -211,7 +211,8 @@ async function passOn(input: RelayInput, answer: IncomingMessage, begun: Begun):
       return refusalBody(call.endpoint.protocol, 502, CUT);
     },
   });
-  response.statusCode = failed && status < 400 ? 502 : status;
+  // Statuses above 599 do not exist, and the `fetch` of many clients throws at them.
+  response.statusCode = failed && (status < 400 || status > 599) ? 502 : status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (begun.stream) response.flushHeaders();
   // Set when it happens: a broken answer also closes the client's connection right after.
@@ -264,11 +265,10 @@ function isJson(record: Buffer): boolean {
   }
 }
 
-function unreadable(answer: IncomingMessage): string | null {
-  const encoding = answer.headers['content-encoding'];
-  return encoding && encoding !== 'identity'
-    ? 'The model provider answered in a format that was not requested.'
-    : null;
+function unreadable({ statusCode, headers }: IncomingMessage): string | null {
+  if (statusCode === 204 || statusCode === 205) return 'The model provider answered without content.';
+  const { 'content-encoding': encoding = 'identity' } = headers;
+  return encoding === 'identity' ? null : 'The model provider answered in a format that was not requested.';
 }
 
 const REFUSAL_HEADERS = {

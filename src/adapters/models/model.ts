@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { createAnthropic } from '@ai-sdk/anthropic';
@@ -166,7 +166,7 @@ function socketFetch(socketPath: string): typeof fetch {
     const asked = new Request(input, init);
     const url = new URL(asked.url);
     const body = Buffer.from(await asked.arrayBuffer());
-    const { promise, resolve, reject } = Promise.withResolvers<Response>();
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const sent = request(
       {
         socketPath,
@@ -176,18 +176,21 @@ function socketFetch(socketPath: string): typeof fetch {
         signal: asked.signal,
         agent: false,
       },
-      (answer) => {
-        const headers = new Headers(
-          Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
-            typeof value === 'string' ? [[name, value]] : [],
-          ),
-        );
-        const status = answer.statusCode ?? 502;
-        resolve(new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers }));
-      },
+      resolve,
     );
     sent.on('error', reject);
     sent.end(body);
-    return promise;
+    // Not in a callback of the request, where an error would end the process: `Response` refuses some statuses.
+    return responseOf(await promise);
   };
+}
+
+function responseOf(answer: IncomingMessage): Response {
+  const headers = new Headers(
+    Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
+      typeof value === 'string' ? [[name, value]] : [],
+    ),
+  );
+  const status = answer.statusCode ?? 502;
+  return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, { status, headers });
 }

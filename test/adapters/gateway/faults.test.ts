@@ -38,6 +38,13 @@ const status = (code: number, headers: Record<string, string> = {}) => ({
   billed: false,
 });
 const once = { tries: 1 };
+const withoutContent = (code: number) => ({
+  does: (response: ServerResponse) => response.writeHead(code).end(),
+  client: 502,
+  rows: [code],
+  // Nothing says that it is not.
+  billed: true,
+});
 
 /** An error as an event of a stream that began with 200, in each vendor's words. */
 const OVERLOADED: Readonly<Record<ModelProtocol, object>> = {
@@ -66,6 +73,9 @@ const FAULTS: Readonly<Record<string, Failing>> = {
   'a bad gateway': status(502),
   'a provider that is away': status(503),
   'an overloaded provider': status(529),
+  'a status that does not exist': { ...status(600), client: 502 },
+  'an answer without content': { ...withoutContent(204), ...once },
+  'an answer without content that asks for another form': { ...withoutContent(205), ...once },
   'a request that it does not take': { ...status(400), ...once, rows: [400] },
   'a connection that is cut before an answer': {
     does: (response) => response.destroy(),

@@ -1,9 +1,12 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openModel, openTextModel } from '../../../src/adapters/models/index.ts';
 import type { Lease, ModelRoute } from '../../../src/ports/index.ts';
 import { countCached } from '../../world/prompt-caches.ts';
-import { json, message, openRig, type Provider, startProvider } from '../gateway/rig.ts';
+import { json, message, openRig, type Provider, shut, startProvider } from '../gateway/rig.ts';
 
 let provider: Provider;
 afterEach(() => provider.close());
@@ -169,6 +172,17 @@ describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
     expect(await ask(route, await other.open({ models: MODELS }))).toMatchObject({ kind: 'failed' });
   });
 
+  test.each([204, 205, 600, 999])('fails when the provider answers with HTTP %d', async (status) => {
+    provider = await startProvider((_, response) => response.writeHead(status).end());
+    await using rig = await openRig(provider.url);
+    const lease = await rig.open({ models: MODELS });
+    const failed = { kind: 'failed', why: expect.stringMatching(/without content|HTTP \d+/) };
+    expect(await ask(route, lease)).toMatchObject(failed);
+    const messages = [{ role: 'user', content: 'Hi.' }] as const;
+    const question = { route, lease, instructions: '', messages, maxTokens: 10 };
+    expect(await openTextModel().write(question)).toMatchObject(failed);
+  });
+
   test('a text model says in the provider’s words why a question is rejected, in one line without keys', async () => {
     const words = `Unsupported value: temperature.\n${'x'.repeat(400)}`;
     provider = await startProvider((_, response) =>
@@ -208,6 +222,23 @@ test('JSON is found between prose and fences', async () => {
   expect(answer).toEqual({ kind: 'answer', value: GOOD });
   expect(provider.seen).toHaveLength(1);
 });
+
+test.each([204, 600])(
+  'an answer of the gateway with HTTP %d is a failure, not an exception',
+  async (status) => {
+    provider = await saying(JSON.stringify(GOOD));
+    await using rig = await openRig(provider.url);
+    const socket = join(rig.dir, 'odd');
+    const server = createServer((_, response) => response.writeHead(status).end()).listen(socket);
+    await once(server, 'listening');
+    const lease = { ...(await rig.open({ models: MODELS })), socket };
+    expect(await ask({ protocol: 'anthropic', model: 'm' }, lease)).toEqual({
+      kind: 'failed',
+      why: 'The model gave no answer.',
+    });
+    await shut(server);
+  },
+);
 
 test('a lease that is closed is a failure, not an exception', async () => {
   provider = await saying(JSON.stringify(GOOD));
