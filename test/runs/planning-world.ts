@@ -29,6 +29,8 @@ export interface Planned {
   readonly body?: string;
   /** Beside those of the small repository, by path. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Instead of functions: real ones. */
+  readonly models?: Pick<World, 'gateway' | 'model'>;
 }
 
 const FILES: Readonly<Record<string, string>> = {
@@ -45,6 +47,7 @@ export async function planningWorld({
   settings = {},
   body = 'They break.',
   files = {},
+  models,
 }: Planned) {
   const store = memoryStore();
   const repository = { ...FILES, ...files };
@@ -82,7 +85,7 @@ export async function planningWorld({
           const said =
             spender === 'setup'
               ? (setup?.() ?? null)
-              : spender === 'brief'
+              : spender.startsWith('brief')
                 ? planner({ spender, prompt })
                 : heard(critics, spender, models[0] ?? '', prompt);
           return said === null
@@ -103,6 +106,7 @@ export async function planningWorld({
         coder: new Map([['plain', 'Do it.']]),
       },
       announcer: quietAnnouncer,
+      ...models,
     },
     ['toolchains', 'registries'],
   );

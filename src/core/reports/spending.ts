@@ -59,7 +59,8 @@ export function spendingGroups<Row extends SpenderUsage>(
 /** By the names under which the stages open their leases. */
 function groupOfSpender(spender: string, aliases: readonly Alias[]): SpendingGroupName {
   if (spender === ALL_CODERS || aliases.includes(spender)) return 'coders';
-  if (spender === 'brief' || spender === 'setup') return spender;
+  if (spender === 'setup') return spender;
+  if (spender === 'brief' || spender.startsWith('brief-')) return 'brief';
   if (spender.startsWith('debate-')) return 'debate';
   if (spender === 'writer' || spender === 'distinguisher') return 'tests';
   if (spender.startsWith('judge-')) return 'judges';

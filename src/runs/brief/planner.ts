@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
-import { asFault, Brief, Fault, type Task } from '../../core/model/index.ts';
+import { asFault, Brief, Fault, type FaultCode, type Task } from '../../core/model/index.ts';
 import { block, commentsBlock, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
 import { money } from '../../core/reports/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
@@ -11,8 +11,12 @@ import { type ModelPorts, readTextAt, sourceOf, stableNonce, titleAndBody, type 
 /** What asking the planner takes. */
 export type PlannerPorts = ModelPorts & Pick<World, 'coders' | 'github' | 'log' | 'workspaces'>;
 
-/** The planner's own share of the run's budget is at most this, US dollars. */
-const PLANNER_CAP = 1;
+/**
+ * What one plan may cost, both turns together: a share of the run's budget, or US dollars if that is more. Each plan
+ * that people ask for is counted by itself, so that theirs is not refused because of what earlier ones cost.
+ */
+const PLAN_SHARE = 0.2;
+const MIN_PLAN_USD = 1;
 /** Files that a planner may ask for, and characters of them that it gets. Our defaults. */
 const MAX_FILES = 8;
 const MAX_FILE_CHARS = 24_000;
@@ -47,19 +51,13 @@ export async function plan(
   const source = await sourceOf(world, task);
   const paths = await world.workspaces.listFiles(source, task.base.sha);
   const shown = await plannerQuestion(world, task, source, paths, since);
-  const first = await askPlanner(world, task, { turn: 'first', shown, files: () => [] }, signal);
+  const spender = since === null ? 'brief' : `brief-${since.replies.length + 1}`;
+  const first = await askPlanner(world, task, { turn: 'first', spender, shown, files: () => [] }, signal);
   const wanted = [...new Set(first.read ?? [])].filter((path) => paths.includes(path)).slice(0, MAX_FILES);
   const files = await readWantedFiles(world, task, source, wanted);
-  const answer =
-    files.length === 0
-      ? first
-      : await askPlanner(
-          world,
-          task,
-          { turn: 'read', shown, files: (nonce) => filesBlocks(files, nonce) },
-          signal,
-        );
-  const { read: _, ...written } = answer;
+  const turn = { turn: 'read', spender, shown, files: (nonce: string) => filesBlocks(files, nonce) } as const;
+  const second = files.length === 0 ? null : await secondAnswer(world, task, turn, signal);
+  const { read: _, ...written } = second ?? first;
   const { brief, notes } = checkBrief(written, paths);
   const cost = forecast(brief, task.settings, costsOf(world, task), task.learned?.sequence ? 1 : undefined);
   // What critics named holds for the brief that follows from it.
@@ -70,6 +68,28 @@ export async function plan(
     ...(cost ? { forecast: cost } : {}),
     ...(notes.length > 0 ? { notes } : {}),
   };
+}
+
+/** Failures after which the answer that a planner gave before it saw the files is used, which is complete. */
+const FIRST_ANSWER_DOES: ReadonlySet<FaultCode> = new Set(['BUDGET_TOO_SMALL', 'MODEL_UNAVAILABLE']);
+
+/** The answer of a planner that has seen the files; null if there is none. */
+async function secondAnswer(
+  world: PlannerPorts,
+  task: Task,
+  turn: PlannerTurn,
+  signal: AbortSignal,
+): Promise<PlannerAnswer | null> {
+  try {
+    return await askPlanner(world, task, turn, signal);
+  } catch (thrown) {
+    if (!FIRST_ANSWER_DOES.has(asFault(thrown).code)) throw thrown;
+    world.log.warn(
+      { run: task.runId, err: thrown },
+      'The plan is the one written before the planner saw files.',
+    );
+    return null;
+  }
 }
 
 const costsOf = (world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>, { settings }: Task) =>
@@ -84,6 +104,8 @@ type ShownFiles = (nonce: string) => readonly string[];
 /** `shown`: what both turns show first. */
 interface PlannerTurn {
   readonly turn: 'first' | 'read';
+  /** Name of the plan in the ledger. */
+  readonly spender: string;
   readonly shown: ShownFiles;
   /** The files that the planner asked for. */
   readonly files: ShownFiles;
@@ -115,7 +137,7 @@ async function askModelOnce(
   world: ModelPorts,
   task: Task,
   model: string,
-  { turn, shown, files }: PlannerTurn,
+  { turn, spender, shown, files }: PlannerTurn,
   signal: AbortSignal,
 ): Promise<PlannerAnswer> {
   const key = JSON.stringify(['plan', turn, model, [...shown(''), ...files('')]]);
@@ -129,10 +151,12 @@ async function askModelOnce(
       JSON.stringify(['plan', 'first', model, shown('')]),
     );
     const common = shown(nonce).join('\n\n');
+    const { run } = task.settings.budget;
+    const capUsd = Math.min(Math.max(MIN_PLAN_USD, PLAN_SHARE * run), run);
     const reply = await askModel({ ...world, signal }, payerOf(task), {
-      spender: 'brief',
+      spender,
       model,
-      capUsd: Math.min(PLANNER_CAP, task.settings.budget.run),
+      capUsd,
       instructions: world.prompts.planner,
       prompt: [common, ...files(nonce), 'Write the brief.'].join('\n\n'),
       sharedChars: common.length,
@@ -144,7 +168,11 @@ async function askModelOnce(
     if (reply.cap !== null) {
       const code =
         reply.cap === 'day' || reply.cap === 'repository-day' ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
-      throw new Fault(code, `The budget does not cover the planner: ${reply.why} ${spent}`);
+      const limit =
+        reply.cap === 'spender'
+          ? ` One plan may cost ${money(capUsd)}: 20% of \`budget.run\`, but at least ${money(MIN_PLAN_USD)}.`
+          : '';
+      throw new Fault(code, `The budget does not cover the planner: ${reply.why} ${spent}${limit}`);
     }
     throw new Fault('MODEL_UNAVAILABLE', `The planner (${model}) wrote no brief: ${reply.why}`);
   });
