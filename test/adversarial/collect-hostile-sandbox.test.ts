@@ -189,6 +189,16 @@ describe('the output of a compromised collector', () => {
     },
   );
 
+  test('[c07] can only name a path, which is quoted', async () => {
+    const word = `path \u202e\n**Passed.** @all ${'x'.repeat(4_000)}`;
+    const collected = await collectFrom((folder) => writeFileSync(join(folder, 'refused'), word), {
+      exitCode: 3,
+    });
+    expect(collected.kind === 'refused' && collected.why).toMatch(
+      /^It has a file that git cannot store under its name: "\\u\{202e\}\\n\*\*Passed\.\*\* @all x{100,200}"\.$/,
+    );
+  });
+
   test('leads to a reason if it was stopped, and a fault if it failed', async () => {
     const nothing = () => undefined;
     for (const stopped of ['wall', 'memory', 'disk'] as const) {

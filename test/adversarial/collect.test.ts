@@ -338,9 +338,33 @@ describe('a candidate with unusual files', () => {
     '[k04] is rejected for a name that git rejects: %s',
     async (name) => {
       const result = await collectWatched(await area(`mkdir -p "$(dirname ${name})"; echo x > ${name}`));
-      expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining('name') });
+      expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining(`name: "${name}"`) });
     },
   );
+
+  test('[k04] is rejected for a link in place of the .gitmodules of the base, which does not stay', async () => {
+    const modules = '[submodule "x"]\n\tpath = x\n\turl = https://x.invalid/x\n';
+    const { path, sha } = world.repository({ '.gitmodules': modules, 'a.js': 'a\n' });
+    const withModules = await world.workspaces.prepare({ kind: 'local', path }, sha);
+    const opened = await world.workspaces.open(withModules, `kinds-${++count}`);
+    await world.run(opened, 'rm .gitmodules; ln -s a.js .gitmodules; echo b > a.js');
+    expect(await world.workspaces.collect(withModules, opened)).toMatchObject({
+      kind: 'refused',
+      why: expect.stringContaining('".gitmodules"'),
+    });
+  });
+
+  // Git says so on standard error, for each file next to it.
+  test.each([
+    ['a comment after a rule', `printf '*.png binary # pictures\n' > .gitattributes`],
+    ['a misspelt attribute', `printf '*.sh text eol:lf\n' > .gitattributes`],
+    ['a negative pattern', `printf '* text=auto\n!*.png text\n' > .gitattributes`],
+    ['a macro in a subfolder', `printf '[attr]bin -text\n' > sub/.gitattributes`],
+    ['a link', 'ln -s b.txt .gitattributes'],
+  ])('is not rejected for .gitattributes that git warns about: %s', async (_, line) => {
+    const result = await collectWatched(await area(`${line}; echo more >> b.txt; echo more >> sub/c.js`));
+    expect(changes(result)).toEqual(expect.arrayContaining(['M b.txt', 'M sub/c.js']));
+  });
 
   test('[k05] is rejected by fsck for a .gitmodules with an option', async () => {
     const modules = `printf '[submodule "x"]\\n\\tpath = x\\n\\turl = --upload-pack=touch\\n' > .gitmodules`;

@@ -513,6 +513,16 @@ export function workspacesContract(name: string, open: () => WorkspacesWorld): v
         expect(patchOf(collected).text).toContain('-{}\n+{2}\n');
       });
 
+      test('may change a file where git warns about .gitattributes', async () => {
+        const attributes = '*.png binary # pictures\n!*.txt text\n';
+        const { base } = await based({ 'a.txt': 'one\n', 'lock.json': '{}\n', '.gitattributes': attributes });
+        const installed = await workspaces.install(base, setup('echo "{1}" > lock.json'));
+        if (installed.kind !== 'ready') throw new Error(installed.why);
+        const area = await workspaces.open(installed.base, anArea());
+        await world.run(area, 'echo more >> a.txt');
+        expect(changes(await workspaces.collect(installed.base, area))).toEqual(['M a.txt']);
+      });
+
       test("leaves the repository's own settings and hooks as they were", async () => {
         const { base } = await based({ 'a.txt': 'one\n' });
         const command = `mkdir -p .git/hooks; git config core.hooksPath mine; echo lib > lib

@@ -9,6 +9,7 @@ import {
   programKilled,
   retryLost,
 } from '../../core/model/index.ts';
+import { quotedPath } from '../../core/patches/index.ts';
 import {
   type BaseCheckout,
   DEFAULT_LIMITS,
@@ -17,7 +18,14 @@ import {
   type WorkArea,
 } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE, type CheckoutFacts } from './bases.ts';
-import { COLLECTOR, collectorEnv, MAX_LIST_BYTES, REFUSED_EXIT, UNREADABLE } from './collector-script.ts';
+import {
+  COLLECTOR,
+  collectorEnv,
+  MAX_LIST_BYTES,
+  REFUSED_EXIT,
+  UNACCEPTED,
+  UNREADABLE,
+} from './collector-script.ts';
 import { rawEntries, type SetupTraces } from './diff-trees.ts';
 import { abortError } from './faults.ts';
 import { chownTo, type Layout, readBounded } from './layout.ts';
@@ -45,6 +53,8 @@ export const COLLECT_LIMITS: CollectLimits = {
 // The content of the area counts as disk use of the collector; it was limited when it was written.
 const ANY_DISK = 2 ** 42;
 const WORD_BYTES = 200;
+/** Of a reason, which may end with a path. */
+const REASON_BYTES = 5_000;
 
 /** Everything that is known about a setup right after it ran. Lists are NUL-separated. */
 export interface SetupResult extends SetupTraces {
@@ -216,8 +226,9 @@ async function refusal(
   if (lost !== null && isCrash(result.signal))
     return `A program that reads its files crashed each time (signal ${result.signal}).`;
   if (lost !== null) throw programKilled(READER, lost);
-  const word = result.exitCode === REFUSED_EXIT ? await readBounded(join(out, 'refused'), WORD_BYTES) : null;
-  const reason = word?.toString('latin1') ?? null;
+  const word =
+    result.exitCode === REFUSED_EXIT ? await readBounded(join(out, 'refused'), REASON_BYTES) : null;
+  const reason = word?.toString('utf8') ?? null;
   if (reason !== null && reason !== UNREADABLE) return refusalSentence(reason, limits);
   if (await isFull(out)) throw new Fault('DISK_FULL', NO_SPACE);
   const said = machineWordsIn(result.stderr);
@@ -232,12 +243,16 @@ async function refusal(
 
 const NO_SPACE = 'There was no space left to read what a candidate changed.';
 
+const UNACCEPTED_PATH = new RegExp(`^${UNACCEPTED} (.+)$`, 's');
+
 function refusalSentence(word: string, limits: CollectLimits): string {
   const [, kind, number] = /^(files|bytes) (\d{1,15})$/.exec(word) ?? [];
   if (kind === 'files') return tooMany(Number(number), limits.files);
   if (kind === 'bytes') return tooBig(limits.contentBytes);
+  const [, path] = UNACCEPTED_PATH.exec(word) ?? [];
+  if (path !== undefined) return `It has a file that git cannot store under its name: ${quotedPath(path)}.`;
   if (word === 'names') return 'It leaves more files, ignored ones included, than can be listed.';
-  return 'It has a file that git cannot store: a name git does not accept, or a file that may not be read.';
+  return 'It has a file that git cannot read.';
 }
 
 export const tooMany = (files: number, most: number): string =>

@@ -2,6 +2,8 @@
 export const REFUSED_EXIT = 3;
 /** The reason for which the machine may be the cause as well. */
 export const UNREADABLE = 'unreadable';
+/** The reason that a path follows, after a space. */
+export const UNACCEPTED = 'path';
 /** Maximum number of bytes of all names in a tree, ignored files included; 100,000 names take about 8 MB. */
 export const MAX_LIST_BYTES = 64_000_000;
 
@@ -19,7 +21,7 @@ export const MAX_LIST_BYTES = 64_000_000;
  * out: /out/tree, /out/pack   a tree, and a pack of what it has that the base has not
  *      /out/raw, /out/brought for `setup` instead: base files it changed, and files it added that are not ignored;
  *      /out/wrote all that it wrote, folders included; /out/scripted installed packages that run scripts
- *      /out/refused           `files N`, `bytes N`, `names` or `unreadable`
+ *      /out/refused           `files N`, `bytes N`, `path P`, `names` or `unreadable`
  *
  * Which files may have changed comes from the overlay, and their content is read: sizes and times can be forged. What is
  * ignored is decided by the `.gitignore` files of the base alone, checked out by themselves: a candidate cannot hide a
@@ -110,10 +112,18 @@ while read -r size; do total=$((total + size)); done < sizes
 [ "$total" -le "$bytes" ] || refuse "bytes $total"
 
 cd /repo
-git update-index -z --force-remove --stdin < $w/gone
-git update-index -z --add --replace --stdin < $w/written 2> $w/said || { code=$?; cat $w/said >&2; unreadable $code; }
-[ ! -s $w/said ] || { cat $w/said >&2; refuse ${UNREADABLE}; }
+# Git skips a path that it does not accept, with exit code 0. Since no old entry of a changed file remains, such a path is
+# then missing. Messages prove nothing: git also warns about lines of .gitattributes files.
+cat $w/gone $w/changed > $w/outdated
+git update-index -z --force-remove --stdin < $w/outdated
+git update-index -z --add --replace --stdin < $w/written || unreadable $?
 cd $w
+git ls-files -z > all
+sorted
+sort -z -o written written
+comm -z -13 all written > skipped
+head -z -n 1 skipped > first
+[ ! -s skipped ] || refuse "${UNACCEPTED} $(tr -d '\0' < first)"
 git diff-index --cached --raw -z --no-abbrev --no-renames "$base" > raw
 if [ "$mode" = setup ]; then
   cp raw /out/raw

@@ -15,4 +15,4 @@ export {
 } from './parse.ts';
 export * from './patch.ts';
 export { type FileBetween, filesBetween } from './patch-comparison.ts';
-export { pathFaults } from './paths.ts';
+export { pathFaults, quotedPath } from './paths.ts';
