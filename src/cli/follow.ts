@@ -8,9 +8,6 @@ const LOOK_EVERY_MS = 250;
 /** Reads of the store for each check of the engine. */
 const LOOKS_PER_CHECK = 4;
 
-/** The name under which a command at a terminal executes a run; while it does, no other process can. */
-export const executorOfRun = (runId: RunId): string => `cli-${runId}`;
-
 export async function viewById(
   world: Pick<World, 'clock' | 'diskSpace' | 'store'>,
   runId: RunId,

@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { Fault, isOver, RUN_STATES, type RunId } from '../core/model/index.ts';
 import { ordinal, type RunView, visibleCode } from '../core/reports/index.ts';
 import type { AuditEntry, AuditRecord, RunRecord } from '../ports/index.ts';
-import { cancelRun, flows, loadRun, viewOf, type World } from '../runs/index.ts';
+import { cancelRun, flows, loadRun, stoppedRuns, viewOf, type World } from '../runs/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
-import { executorOfRun, viewById } from './follow.ts';
+import { viewById } from './follow.ts';
 import { jsonOption, whole } from './options.ts';
 import { jsonText, renderProgress, runJson, shown } from './render/index.ts';
 import { PLAIN_WIDTH, printReport } from './show.ts';
@@ -30,7 +30,7 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
   inWorld(shell, async (world, screen) => {
     const views: RunView[] = [];
     for (const run of await world.store.runs(limit)) views.push(await viewOf(world, run));
-    const stoppedIds = await stoppedOf(world, views);
+    const stoppedIds = await stoppedRuns(world, views);
     const listed = views.map((view) => ({ view, stopped: stoppedIds.has(view.id) }));
     if (json) screen.out(document(listed.map(({ view, stopped }) => ({ ...runJson(view), stopped }))));
     else if (listed.length === 0) screen.out(NO_RUNS);
@@ -39,17 +39,6 @@ export const listRuns = (shell: Shell, limit: number, json: boolean): Promise<nu
     }
     return EXIT.done;
   });
-
-/** The local runs whose process ended before the run: by Ctrl-C, a crash, or with its machine. */
-async function stoppedOf(
-  world: Pick<World, 'engine'>,
-  views: readonly RunView[],
-): Promise<ReadonlySet<RunId>> {
-  const open = views.filter(({ origin, state }) => origin.kind === 'local' && !isOver(state));
-  const ids = open.map(({ id }) => id);
-  const active = await world.engine.activeExecutors(ids.map(executorOfRun));
-  return new Set(ids.filter((id) => !active.has(executorOfRun(id))));
-}
 
 const LONGEST_STATE = Math.max(...RUN_STATES.map((state) => state.length));
 
@@ -76,7 +65,7 @@ export const showStatus = (shell: Shell, runId: RunId | undefined, json: boolean
     }
     if (!id) throw new Fault('RUN_UNKNOWN', 'There are no runs yet.');
     const view = await viewById(world, id);
-    const stopped = (await stoppedOf(world, [view])).has(id);
+    const stopped = (await stoppedRuns(world, [view])).has(id);
     if (json) screen.out(document({ ...runJson(view), stopped }));
     else if (isOver(view.state)) await printReport(world, view, { screen, cwd: shell.cwd });
     else screen.out(`${renderProgress(view, screen.width ?? PLAIN_WIDTH, screen.outColour).join('\n')}\n`);

@@ -3,6 +3,7 @@ import { Fault, isOver, type LocalOrigin, type RunId } from '../core/model/index
 import { chosenOf } from '../core/ranking/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import {
+  executorOfRun,
   exposureOfLocal,
   flows,
   type Overrides,
@@ -11,7 +12,7 @@ import {
   type World,
 } from '../runs/index.ts';
 import { EXIT, onPresses, type Shell, type TerminalRuntime } from '../shell.ts';
-import { executorOfRun, follow, viewById } from './follow.ts';
+import { follow, viewById } from './follow.ts';
 import { type InterruptListener, listenForInterrupt } from './interrupt.ts';
 import { offerPick } from './pick.ts';
 import { includedText, jsonText, runJson, stoppedText, trustText } from './render/index.ts';

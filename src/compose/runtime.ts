@@ -97,7 +97,7 @@ export async function openRuntime(
 
 /** A command in a terminal does not wait for disk space: if a quota cannot be enforced, this is only logged. */
 function pruneMeanwhile(
-  world: Pick<World, 'clock' | 'log' | 'store' | 'workspaces'>,
+  world: Pick<World, 'clock' | 'engine' | 'log' | 'store' | 'workspaces'>,
   quota: Quota,
   cleanups: AsyncDisposableStack,
 ): void {

@@ -22,6 +22,7 @@ import {
   reconcile,
   retire,
   settleOutcomes,
+  stoppedRuns,
   sweepEnded,
   type World,
 } from '../runs/index.ts';
@@ -107,7 +108,7 @@ export async function startUpkeep(
 
 /** On a worker: removes areas of finished runs, and what no run has used for two weeks. */
 export function startWorkerUpkeep(
-  world: Pick<World, 'clock' | 'log' | 'store' | 'toolchains' | 'workspaces'>,
+  world: Pick<World, 'clock' | 'engine' | 'log' | 'store' | 'toolchains' | 'workspaces'>,
 ): Upkeep {
   let work: Promise<unknown> = Promise.resolve();
   const stopping = new AbortController();
@@ -199,6 +200,7 @@ async function removeExpired(
 }
 
 export type Prunable = Pick<World, 'clock' | 'log'> & {
+  readonly engine: Pick<World['engine'], 'activeExecutors'>;
   readonly store: Pick<World['store'], 'idsIn' | 'runsIn'>;
   readonly workspaces: Pick<World['workspaces'], 'prune'>;
   readonly toolchains?: Pick<Toolchains, 'prune'>;
@@ -214,14 +216,18 @@ const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
 
 /**
  * Removes what has not been used for `ms`. Trees of runs whose issue or pull request is still open are kept however old
- * they are, because people may come back to them.
+ * they are, because people may come back to them. A run whose process has ended prepares everything again when it is
+ * resumed, so it holds no more than the mirror, which alone has the commit of uncommitted changes.
  */
 export async function pruneUnused(world: Prunable, { ms, label } = LONG_UNUSED): Promise<PrunedFiles> {
   const open = (await world.store.idsIn(UNFINISHED)).map((id) => `${id}-`);
-  const held = heldSince(await world.store.runsIn(ACTIVE_STATES));
+  const active = await world.store.runsIn(ACTIVE_STATES);
+  const stopped = await stoppedRuns(world, active);
+  const held = heldSince(active.filter(({ id }) => !stopped.has(id)));
   const ofRepositories = await world.workspaces.prune({
     before: Math.min(world.clock.now() - ms, held),
     keep: (area) => open.some((prefix) => area.startsWith(prefix)),
+    mirrorsKept: active.flatMap(({ origin }) => (origin.kind === 'local' ? [origin.path] : [])),
   });
   const ofTools = await world.toolchains?.prune(
     Math.min(world.clock.now() - Math.max(ms, TOOLS_KEPT_MS), held),

@@ -267,7 +267,7 @@ export interface Workspaces extends LocalBranches, LocalChanges {
     | { readonly kind: 'exists'; readonly at: Sha | null }
     | { readonly kind: 'refused'; readonly why: string }
   >;
-  /** Removes an area; no error if it does not exist. Slow parts of the removal continue in the background. */
+  /** Removes an area, if it exists. Slow parts of the removal continue in the background. */
   remove(area: WorkArea): Promise<void>;
   /**
    * Removes leftovers of crashes: every area whose id `keep` does not accept, and areas of setups and unfinished
@@ -275,25 +275,25 @@ export interface Workspaces extends LocalBranches, LocalChanges {
    */
   sweep(keep: (id: string) => boolean): Promise<readonly string[]>;
   /**
-   * Removes data last used before a time: checkouts and setup layers without areas, collected trees of areas whose id
-   * `keep` does not accept, and repositories with nothing else left. Skips what another process is using. All of it
-   * is recreated on demand, except for trees.
+   * Removes data last used before a time (milliseconds since 1970 UTC): checkouts and setup layers without areas,
+   * collected trees of areas whose id `keep` does not accept, and repositories with nothing else left, unless they are
+   * local with a path in `mirrorsKept`. Skips what another process is using. All of it is recreated on demand, except
+   * for trees and commits of uncommitted changes.
    */
   prune(options: {
-    /** Milliseconds since 1970 UTC. */
     readonly before: number;
     readonly keep: (areaId: string) => boolean;
+    readonly mirrorsKept?: readonly string[];
   }): Promise<Pruned>;
 }
 
-/** What was removed. */
+/** What was removed; `bytes` on disk. */
 export interface Pruned {
   readonly checkouts: number;
   readonly layers: number;
   readonly patches: number;
   /** Mirrors, each with its store of candidates' objects. */
   readonly repositories: number;
-  /** On disk. */
   readonly bytes: number;
   /** Repositories that were skipped because they were in use. */
   readonly busy: number;

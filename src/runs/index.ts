@@ -90,6 +90,7 @@ export {
   awaitedInquiry,
   cancelRun,
   closeUnpicked,
+  executorOfRun,
   isWaiting,
   keepDueOutcomes,
   type RetentionTimes,
@@ -100,6 +101,7 @@ export {
   settleOutcomes,
   startLocalRun,
   startRun,
+  stoppedRuns,
   sweepEnded,
 } from './upkeep/index.ts';
 export { announceQueue, diffsOf, LABEL, loadTestTable, queuedRuns, RUNNING_LABEL, viewOf } from './view.ts';

@@ -4,6 +4,7 @@ import { Fault } from '../../src/core/model/index.ts';
 import type { GitHubReader, Log, RepositoryHandle, Workspaces } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { memorySessions } from '../world/memory-lists.ts';
+import { memoryStore } from '../world/memory-store.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
 
@@ -19,6 +20,7 @@ test('data that no run used for two weeks is removed, except that of active runs
   await pruneUnused({
     clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
     log,
+    engine: { activeExecutors: async () => new Set() },
     store: { idsIn: async () => ['ropen'], runsIn: async () => [] },
     workspaces: {
       async prune(wish) {
@@ -38,6 +40,34 @@ test('data that no run used for two weeks is removed, except that of active runs
   expect(wishes[0]?.keep('ropen-A')).toBe(true);
   expect(wishes[0]?.keep('ropenother-A')).toBe(false);
   expect(said).toEqual(['Freed 7 MB that no run used for two weeks.']);
+});
+
+test.each([
+  ['whose process was killed holds nothing but the mirror of its repository', false, 14],
+  ['that a process works on holds what it has prepared', true, 60],
+])('a `runoff run` %s', async (_, isThere, days) => {
+  const store = memoryStore();
+  const path = '/home/ada/lists';
+  const origin = { kind: 'local', path } as const;
+  await store.createRun({ id: 'r0000000001', origin, title: 'x', request: {}, at: NOW - 60 * DAY });
+  for (const state of ['admitted', 'briefed'] as const)
+    await store.transition('r0000000001', state, 'test', NOW - 60 * DAY);
+  await store.markStage('r0000000001', 'code', 'start', NOW - 60 * DAY);
+  const wishes: Wish[] = [];
+  await pruneUnused({
+    clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
+    log: silent,
+    engine: { activeExecutors: async (names) => new Set(isThere ? names : []) },
+    store,
+    workspaces: {
+      async prune(wish) {
+        wishes.push(wish);
+        return { checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 };
+      },
+    },
+  });
+  expect(wishes).toMatchObject([{ before: NOW - days * DAY, mirrorsKept: [path] }]);
+  expect(wishes[0]?.keep('r0000000001-A')).toBe(true);
 });
 
 const MINUTE = 60_000;

@@ -7,9 +7,13 @@ import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { hasCode, isTemporary, type Layout, namesIn, usedAt } from './layout.ts';
 import type { Locks } from './locks.ts';
+import { keyOfSource } from './sources.ts';
 import { bytesOf, removeTree } from './trees.ts';
 
-type PruneOptions = Parameters<Workspaces['prune']>[0];
+type PruneOptions = Pick<Parameters<Workspaces['prune']>[0], 'before' | 'keep'> & {
+  /** Keys of repositories whose mirror stays. */
+  readonly kept: ReadonlySet<string>;
+};
 type Counts = Omit<Pruned, 'bytes' | 'busy'>;
 
 interface PruneParts {
@@ -48,8 +52,9 @@ export function openPruning(parts: PruneParts): Pick<Workspaces, 'prune'> {
   }
 
   return {
-    async prune(options) {
+    async prune({ before, keep, mirrorsKept = [] }) {
       let total: Pruned = { ...NO_COUNTS, bytes: 0, busy: 0 };
+      const options = { before, keep, kept: await keysOfLocal(mirrorsKept) };
       for (const key of await layout.keys()) {
         try {
           const one = await pruneOne(key, options);
@@ -61,6 +66,12 @@ export function openPruning(parts: PruneParts): Pick<Workspaces, 'prune'> {
       return total;
     },
   };
+}
+
+/** A repository that its owner has deleted has no key; nothing can resume there. */
+async function keysOfLocal(paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const keys = await Promise.all(paths.map((path) => keyOfSource({ kind: 'local', path }).catch(() => [])));
+  return new Set(keys.flat());
 }
 
 const sum = (total: Pruned, one: Counts & { bytes: number }): Pruned => ({
@@ -105,7 +116,8 @@ async function moveUnused(
   const claims = await dropClaims(store, options);
   await rm(join(store, BUNDLED), { recursive: true, force: true });
   const isUnused = records.length + bases.left + layers.left + claims.left === 0;
-  const goes = isUnused && (await isOld(mirror, options)) && (await isOld(store, options));
+  const goes =
+    isUnused && !options.kept.has(key) && (await isOld(mirror, options)) && (await isOld(store, options));
   // The store borrows objects from the mirror, so it goes first.
   for (const path of goes ? [store, mirror] : []) if ((await usedAt(path)) !== null) await move(path);
   const counts: Counts = {

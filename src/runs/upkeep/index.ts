@@ -4,11 +4,13 @@ export {
   awaitedInquiry,
   cancelRun,
   closeUnpicked,
+  executorOfRun,
   isWaiting,
   reconcile,
   reply,
   startLocalRun,
   startRun,
+  stoppedRuns,
   sweepEnded,
 } from './reconcile.ts';
 export { type RetentionTimes, type Retired, retire } from './retire.ts';

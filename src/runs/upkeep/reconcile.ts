@@ -1,5 +1,11 @@
 import { matchReply, type NewReply, openInquiry } from '../../core/brief/index.ts';
-import { ACTIVE_STATES, isOver, type LocalOrigin, type RunId } from '../../core/model/index.ts';
+import {
+  ACTIVE_STATES,
+  isOver,
+  type LocalOrigin,
+  type RunId,
+  type RunState,
+} from '../../core/model/index.ts';
 import type { RunRecord } from '../../ports/index.ts';
 import type { RunRequest } from '../admit/index.ts';
 import { loadRun, type World } from '../context.ts';
@@ -100,6 +106,24 @@ async function reconcileRun(world: ReconcilePorts, { id }: RunRecord): Promise<v
 export async function startRun(world: Pick<World, 'engine' | 'store'>, runId: RunId): Promise<void> {
   const { request } = await loadRun(world, runId);
   await world.engine.start(runId, request);
+}
+
+/** The name under which a command at a terminal executes a run; while it does, no other process can. */
+export const executorOfRun = (runId: RunId): string => `cli-${runId}`;
+
+/** The local runs whose process ended before the run: by Ctrl-C, a crash, or with its machine. */
+export async function stoppedRuns(
+  { engine }: { readonly engine: Pick<World['engine'], 'activeExecutors'> },
+  runs: readonly {
+    readonly id: RunId;
+    readonly origin: { readonly kind: string };
+    readonly state: RunState;
+  }[],
+): Promise<ReadonlySet<RunId>> {
+  const open = runs.filter(({ origin, state }) => origin.kind === 'local' && !isOver(state));
+  const ids = open.map(({ id }) => id);
+  const active = await engine.activeExecutors(ids.map(executorOfRun));
+  return new Set(ids.filter((id) => !active.has(executorOfRun(id))));
 }
 
 /** Starts a run on a local repository. Its text is stored as an artifact, so that its length is not limited. */
