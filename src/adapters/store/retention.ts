@@ -48,7 +48,10 @@ async function expireRuns(
   return ids;
 }
 
-/** Removes counts of past days, settled commands, keys and ended tokens of the API, and recipes that no run has used. */
+/**
+ * Removes counts of past days, settled commands with their results, answers to work that is not a run, keys and ended
+ * tokens of the API, and recipes that no run has used.
+ */
 async function expireTraces(tx: Tx, { runs: before, keys }: Expiry): Promise<void> {
   await sql`
     delete from runoff.intent
@@ -57,6 +60,12 @@ async function expireTraces(tx: Tx, { runs: before, keys }: Expiry): Promise<voi
   );
   await tx.deleteFrom('runoff.recipe').where('used_at', '<', before).execute();
   await tx.deleteFrom('runoff.command').where('settled_at', '<', before).execute();
+  // A command is stored before its first intent, so one without its command belonged to a deleted one.
+  await sql`
+    delete from runoff.intent
+    where scope like 'command:%'
+      and not exists (select from runoff.command where 'command:' || command.id = intent.scope)`.execute(tx);
+  await tx.deleteFrom('runoff.answer').where('at', '<', before).execute();
   await tx.deleteFrom('runoff.idempotency_key').where('at', '<', keys).execute();
   const ended = sql<number>`least(expires_at, coalesce(revoked_at, expires_at))`;
   await tx.deleteFrom('runoff.api_token').where(ended, '<', before).execute();

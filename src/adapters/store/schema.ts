@@ -270,4 +270,5 @@ interface AnswerTable {
   scope: string;
   key: string;
   artifact: JsonColumn<ArtifactRef>;
+  at: Generated<number>;
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStore } from '../../../src/adapters/store/index.ts';
-import type { GitHubOrigin, RunState } from '../../../src/core/model/index.ts';
+import type { ArtifactRef, GitHubOrigin, RunState } from '../../../src/core/model/index.ts';
 import type { RunOutcome, Store } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { bookRow } from '../../world/ledger.ts';
@@ -107,4 +107,30 @@ test("an artifact is in use while any row refers to it, the engine's rows includ
   await database.query('create table dbos.sample (output text)');
   await database.query('insert into dbos.sample values ($1)', [`{"ref":"${theirs}","not":"${longer}c"}`]);
   expect([...(await store.artifactsInUse())].toSorted()).toEqual([ours, theirs]);
+});
+
+test('what a command has said is deleted with it, and answers to work without a run after the same time', async () => {
+  const place = { ...ORIGIN, thread: 7, isPull: false, on: 'conversation' as const };
+  const by = { id: 5, login: 'mona' };
+  for (const comment of [1, 2, 3]) {
+    const id = `comment:${comment}`;
+    await store.recordCommand({ id, place: { ...place, comment }, by, text: '/auto-dev explain B', at: 1 });
+    await store.intend(`command:${id}`, 'result');
+    await store.fulfil(`command:${id}`, 'result', { reply: 'Candidate B …' });
+  }
+  await store.settleCommand('comment:1', { kind: 'done', note: 'explained' }, LONG_AGO);
+  await store.settleCommand('comment:2', { kind: 'done', note: 'explained' }, NOW);
+  const [expired, recent] = ['e', 'd'].map((digit) => ({ sha256: digit.repeat(64), bytes: 3 }));
+  await store.keep('debate', 'expired', expired as ArtifactRef);
+  await store.keep('debate', 'recent', recent as ArtifactRef);
+  await database.query(`update runoff.answer set at = $1 where key = 'expired'`, [LONG_AGO]);
+
+  await store.expire({ runs: 5_000, ledger: 5_000, keys: 7_000 }, false);
+  const kept = [1, 2, 3].map((comment) => store.intent(`command:comment:${comment}`, 'result'));
+  expect((await Promise.all(kept)).map((intent) => intent?.state)).toEqual([undefined, 'done', 'done']);
+  expect([await store.kept('debate', 'expired'), await store.kept('debate', 'recent')]).toEqual([
+    null,
+    recent,
+  ]);
+  expect((await store.artifactsInUse()).has('e'.repeat(64))).toBe(false);
 });

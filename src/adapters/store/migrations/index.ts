@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { Fault } from '../../../core/model/index.ts';
 import { initial } from './0001-initial.ts';
+import { answersExpire } from './0002-answers-expire.ts';
 
 /**
  * One step of the schema. A released step is never changed, because databases in the field have executed it. A column
@@ -15,7 +16,7 @@ export interface Migration {
 }
 
 /** All steps of the schema, in order. Register a new file here; the folder is not scanned. */
-export const MIGRATIONS: readonly Migration[] = [initial];
+export const MIGRATIONS: readonly Migration[] = [initial, answersExpire];
 
 /** Any fixed number other than the engine's. */
 const ADVISORY_LOCK = 7_346_001;
