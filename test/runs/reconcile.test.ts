@@ -1,8 +1,8 @@
-import { expect, test } from 'vitest';
-import { ACTIVE_STATES } from '../../src/core/model/index.ts';
+import { describe, expect, test } from 'vitest';
+import { ACTIVE_STATES, NO_USAGE } from '../../src/core/model/index.ts';
 import { cancelRun, reconcile, sweepEnded } from '../../src/runs/index.ts';
 import { endWithFault, publish } from '../../src/runs/publish/index.ts';
-import { atWork, commandWorld, judgedRun } from '../commands/command-world.ts';
+import { atWork, type CommandWorld, commandWorld, judgedRun } from '../commands/command-world.ts';
 import { RUN } from '../commands/dialogue-world.ts';
 import { contextOf } from '../world/run-context.ts';
 
@@ -28,6 +28,52 @@ test('a run whose flow ended without it is interrupted', async () => {
     'failed',
     'The run was interrupted: It was restarted too often.',
   ]);
+});
+
+describe('candidates of a run whose process was killed', () => {
+  /** A run with one candidate in each state that says that somebody works on it. */
+  async function withWork() {
+    const s = commandWorld();
+    await atWork(s);
+    const contestant = { agent: 'builtin', model: 'a/b', prompt: 'plain' };
+    const rest = { runId: RUN, contestant, usage: NO_USAGE, ms: 0, note: 'edits src/list.ts' };
+    for (const [ordinal, state] of (['queued', 'coding', 'examining', 'examined'] as const).entries())
+      await s.store.putCandidate({ ...rest, alias: 'ABCD'[ordinal] ?? '', ordinal, state });
+    return s;
+  }
+  const stored = async ({ store }: CommandWorld) => ({
+    state: (await store.run(RUN))?.state,
+    candidates: (await store.candidates(RUN)).map(({ state, note }) => `${state}: ${note}`),
+  });
+  const ended = (state: string, note: string) => ({
+    state,
+    candidates: [
+      `cancelled: ${note}`,
+      `cancelled: ${note}`,
+      'coded: edits src/list.ts',
+      'examined: edits src/list.ts',
+    ],
+  });
+
+  test.each(['candidates', 'transition'] as const)(
+    'in the middle of a cancel, before %s, are not at work',
+    async (step) => {
+      const s = await withWork();
+      const killed = () => Promise.reject(new Error('SIGKILL'));
+      const store = { ...s.store, [step]: killed };
+      await expect(cancelRun({ ...s.world, store }, RUN, 'mona cancelled it')).rejects.toThrow('SIGKILL');
+      const status = async () => ({ kind: 'cancelled' }) as const;
+      await reconcile({ ...s.world, engine: { ...s.world.engine, status } });
+      expect(await stored(s)).toEqual(ended('cancelled', 'cancelled'));
+    },
+  );
+
+  test('too often are not at work', async () => {
+    const s = await withWork();
+    const status = async () => ({ kind: 'failed', why: 'It was restarted too often.' }) as const;
+    await reconcile({ ...s.world, engine: { ...s.world.engine, status } });
+    expect(await stored(s)).toEqual(ended('failed', 'interrupted'));
+  });
 });
 
 test('a fault after a cancel is no trouble of the cancelled run', async () => {

@@ -81,16 +81,12 @@ async function reconcileRun(world: ReconcilePorts, { id }: RunRecord): Promise<v
     case 'unknown':
       return startRun(world, run.id);
     case 'cancelled':
-      await world.store.transition(
-        run.id,
-        'cancelled',
-        'it was being cancelled when Runoff stopped',
-        world.clock.now(),
-      );
-      return world.announcer.finish(run.id);
+      await storeCancelled(world, run.id, 'it was being cancelled when Runoff stopped');
+      return;
     case 'failed':
     case 'done': {
       const why = flow.kind === 'failed' ? flow.why : 'its flow ended before its state was stored';
+      await endCandidates(world.store, run.id, 'interrupted');
       const quiet = run.task === undefined ? 'quietly' : 'aloud';
       await endWithFault(
         world,
@@ -215,16 +211,33 @@ export async function cancelRun(
   const run = await loadRun(world, runId);
   if (isOver(run.state) || run.outcome !== undefined) return false;
   await world.engine.cancel(runId);
+  return (await storeCancelled(world, runId, cause)) === 'cancelled';
+}
+
+/**
+ * Stores that a run was cancelled whose flow is, and announces it. Its candidates come first: after a crash in between,
+ * `reconcile` still finds the run active and repeats this.
+ */
+async function storeCancelled(
+  world: Pick<World, 'announcer' | 'clock' | 'store'>,
+  runId: RunId,
+  cause: string,
+): Promise<RunState> {
+  await endCandidates(world.store, runId, 'cancelled');
   const state = await world.store.transition(runId, 'cancelled', cause, world.clock.now());
-  for (const { alias } of await world.store.candidates(runId)) {
-    // Read again just before the write: a candidate that has just ended keeps its patch.
-    const candidate = (await world.store.candidates(runId)).find((c) => c.alias === alias);
-    if (candidate && (candidate.state === 'queued' || candidate.state === 'coding')) {
-      await world.store.putCandidate({ ...candidate, state: 'cancelled', note: 'cancelled' });
-    }
-  }
   await world.announcer.finish(runId);
-  return state === 'cancelled';
+  return state;
+}
+
+/** Nobody works on the candidates of a run whose flow has ended. One that was being examined keeps its patch. */
+async function endCandidates(store: World['store'], runId: RunId, note: string): Promise<void> {
+  for (const { alias } of await store.candidates(runId)) {
+    // Read again just before the write: a candidate that has just ended keeps its patch.
+    const candidate = (await store.candidates(runId)).find((one) => one.alias === alias);
+    if (candidate?.state === 'queued' || candidate?.state === 'coding')
+      await store.putCandidate({ ...candidate, state: 'cancelled', note });
+    else if (candidate?.state === 'examining') await store.putCandidate({ ...candidate, state: 'coded' });
+  }
 }
 
 /**
