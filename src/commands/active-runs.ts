@@ -133,7 +133,7 @@ const newest = (runs: readonly GitHubRun[]): GitHubRun | undefined =>
 
 /** Changes the budget of the whole run, up to the operator's limit. */
 export async function setBudget(
-  world: Pick<World, 'announcer' | 'ceilings' | 'clock' | 'gateway' | 'store'>,
+  world: Pick<World, 'announcer' | 'ceilings' | 'clock' | 'store'>,
   command: CommandRecord,
   usd: Usd,
   run: GitHubRun | undefined,
@@ -154,7 +154,6 @@ export async function setBudget(
     ({ task }) => (task ? { task: withRunBudget(task, usd) } : {}),
     world.clock.now(),
   );
-  world.gateway.capRun(run.id, usd);
   world.announcer.soon(run.id);
   return done(`the budget of the run is now ${money(usd)}`, { runId: run.id });
 }

@@ -31,7 +31,7 @@ import { pickOutdated } from './pages.ts';
 import { debate, retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
 /** The ports needed to apply commands. */
-export type CommandPorts = CancelPorts & CommitPorts & StartPorts & Pick<World, 'ceilings' | 'gateway'>;
+export type CommandPorts = CancelPorts & CommitPorts & StartPorts & Pick<World, 'ceilings'>;
 
 /** Applies a command of a person with write access. Safe to repeat: after a crash it is applied again. */
 export async function applyCommand(

@@ -79,8 +79,6 @@ export interface Gateway {
     how?: { readonly protocols?: readonly ModelProtocol[]; readonly capTokens?: number },
   ): ModelRoute;
   open(grant: Grant, onUsage?: (usage: Usage) => void): Promise<Lease>;
-  /** Sets the cap of a run for all its leases in this process, present and future, overriding their grants. */
-  capRun(runId: RunId, usd: Usd): void;
   /** Current cost of tokens in US dollars; null if the price is not known. */
   estimate(
     model: string,

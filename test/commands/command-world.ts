@@ -50,7 +50,6 @@ export function commandWorld() {
   const github = pretendedGitHub([other, repository]);
   const log = silent;
   const engine = pretendedEngine();
-  const caps: string[] = [];
   let runs = 0;
   const world = partial<World>({
     store,
@@ -63,7 +62,6 @@ export function commandWorld() {
     announcer: openAnnouncer({ store, clock, log, github }),
     random: { runId: () => `r${String(++runs).padStart(10, '0')}` },
     ceilings: { budgetRun: 10, debates: true },
-    gateway: { capRun: (run: RunId, usd: number) => caps.push(`${run} ${usd}`) },
   });
   const intake = openCommandIntake(world);
 
@@ -111,7 +109,7 @@ export function commandWorld() {
   const later = (ms: number): void => {
     now += ms;
   };
-  const parts = { world, store, artifacts, repository, other, engine, intake, caps };
+  const parts = { world, store, artifacts, repository, other, engine, intake };
   return { ...parts, hear, become, say, recover, again, later, now: () => now, placeAt };
 }
 

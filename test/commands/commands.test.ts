@@ -7,6 +7,7 @@ import { viewOf, type World } from '../../src/runs/index.ts';
 import { standingPicks } from '../../src/runs/picks.ts';
 import { checkBase } from '../../src/runs/recipe/index.ts';
 import { areNamesHidden } from '../../src/runs/shown.ts';
+import { readSums } from '../world/ledger.ts';
 import { partial } from '../world/partial.ts';
 import { contextOf } from '../world/run-context.ts';
 import { ada, atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
@@ -350,12 +351,13 @@ describe('on an active run', () => {
     expect(s.engine.cancelled).toEqual([RUN]);
   });
 
-  test('`budget` changes what the gateway, the settings and the reports use', async () => {
+  test('`budget` changes the settings, which the gateway reads with every booking', async () => {
     const s = commandWorld();
     await atWork(s);
     await s.say('/auto-dev budget 7.50');
     expect((await run(s)).task?.settings.budget).toMatchObject({ run: 7.5, candidate: 2 });
-    expect(s.caps).toEqual([`${RUN} 7.5`]);
+    const whose = { runId: RUN, spender: 'A', repository: 'github-42', dayFrom: 0, underWayFrom: 0 };
+    expect((await readSums(s.store, whose)).runCap).toBe(7.5);
   });
 
   test('`budget` counts that is set while the base commit is tested', async () => {

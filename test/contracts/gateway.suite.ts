@@ -125,18 +125,6 @@ export function gatewayContract(name: string, open: () => Promise<GatewayWorld>)
       expect(late.usage().calls).toBe(0);
     });
 
-    test('applies a changed cap of a run to its open and later leases', async () => {
-      await using world = await open();
-      const lease = await world.gateway.open(grant(world));
-      const other = await world.gateway.open(grant(world, { runId: 'r0000000009' }));
-      world.gateway.capRun(grant(world).runId, 0);
-      const later = await world.gateway.open(grant(world, { spender: 'B' }));
-      for (const one of [lease, later]) expect(await call(world, one, one.key)).toBe(402);
-      expect(await call(world, other, other.key)).toBe(200);
-      world.gateway.capRun(grant(world).runId, 2);
-      for (const one of [lease, later]) expect(await call(world, one, one.key)).toBe(200);
-    });
-
     test('forgets a rejection after a successful call', async () => {
       await using world = await open();
       const lease = await world.gateway.open(grant(world));

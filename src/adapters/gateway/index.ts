@@ -5,7 +5,7 @@ import { chmod, readdir, rm } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { asFault, Fault, type RunId, type Usage, type Usd } from '../../core/model/index.ts';
+import { asFault, Fault, type Usage } from '../../core/model/index.ts';
 import { secretsOf } from '../../core/secrets/index.ts';
 import {
   CALL_LIMITS,
@@ -86,8 +86,7 @@ export function openGateway(options: GatewayOptions): Gateway {
   const shared = { providers, book, counter, secrets, clock, log, silenceMs, mostMs, onRefusal };
   const waitMs = options.budgetWaitMs ?? BUDGET_WAIT_MS;
   const accounts = openAccounts({ ...options, waitMs, underWayMs: mostMs + CALL_LIMITS.settlingMs });
-  const leases = new Map<Lease, Grant & { runCapUsd: Usd }>();
-  const runCaps = new Map<RunId, Usd>();
+  const leases = new Set<Lease>();
   const route: Gateway['route'] = (name, how) => routeTo(providers, book, clock.now(), name, how);
 
   return {
@@ -96,28 +95,21 @@ export function openGateway(options: GatewayOptions): Gateway {
       const { capTokens } = grant;
       for (const model of grant.models) route(model, capTokens === undefined ? {} : { capTokens });
       await swept;
-      // A separate object for this lease: its cap can change while calls are counted against it.
-      const held = { ...grant, runCapUsd: runCaps.get(grant.runId) ?? grant.runCapUsd };
       const { answers } = options;
       // An answer that was paid for while the database was away is known once it is written.
       await accounts.flush();
       const cache = answers ? await openAnswerCache({ ...answers, clock, log }, grant) : null;
-      const account = await accounts.open(held);
+      const account = await accounts.open(grant);
       const lease = await openLease({
-        grant: held,
+        grant,
         onUsage,
         shared: { ...shared, account, cache },
         sharedMemory,
         dir,
         forget: (closed) => leases.delete(closed),
       });
-      leases.set(lease, held);
+      leases.add(lease);
       return lease;
-    },
-    capRun(runId, usd) {
-      // A stage that began earlier passes the old cap with every grant until it ends.
-      runCaps.set(runId, usd);
-      for (const grant of leases.values()) if (grant.runId === runId) grant.runCapUsd = usd;
     },
     estimate(name, { tokensIn, tokensCached, tokensOut }) {
       const { provider, model } = namedModel(name);
@@ -127,7 +119,7 @@ export function openGateway(options: GatewayOptions): Gateway {
     defaultModels: () => defaultModelsOf(providers),
     offers: (signal) => offersOf({ providers, book, clock, ms: options.offersMs, signal }),
     async close() {
-      await Promise.all([...leases.keys()].map((lease) => lease.close()));
+      await Promise.all([...leases].map((lease) => lease.close()));
     },
   };
 }

@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openStore } from '../../../src/adapters/store/index.ts';
+import type { Task } from '../../../src/core/model/index.ts';
 import type { Store } from '../../../src/ports/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
 import { spentSince } from '../../world/ledger.ts';
+import { githubOrigin } from '../../world/origin.ts';
 import { tried } from '../../world/tried.ts';
 import { ask, json, message, openRig, PROMPT, type Provider, startProvider } from './rig.ts';
 
@@ -79,6 +81,29 @@ test('two processes together keep a daily cap to the cent', async () => {
   const [row] = await database.query('select count(*)::int as n from runoff.gateway_call where status = 0');
   expect(row).toEqual({ n: 0 });
   await other.close();
+});
+
+test('a changed budget of a run applies to its open and later leases, in every process', async () => {
+  provider = await startProvider((_, response) => json(response, 200, message(1, 1)));
+  await using here = await openRig(provider.url, { ledger: store, clock });
+  await using there = await openRig(provider.url, { ledger: store, clock });
+  for (const id of ['r1', 'r2'])
+    await store.createRun({ id, origin: githubOrigin(), title: id, request: null, at: 1 });
+  const budget = (run: number) =>
+    store.updateRun('r1', { task: { settings: { budget: { run } } } as Task }, 2);
+  await budget(1);
+  const [lease, elsewhere, other] = [
+    await here.open({ runId: 'r1', runCapUsd: 1 }),
+    await there.open({ runId: 'r1', spender: 'B', runCapUsd: 1 }),
+    await here.open({ runId: 'r2', runCapUsd: 1 }),
+  ];
+  await budget(0);
+  const later = await here.open({ runId: 'r1', spender: 'C', runCapUsd: 1 });
+  const ofRun = [lease, elsewhere, later];
+  for (const one of ofRun) expect((await ask(one)).status).toBe(402);
+  expect((await ask(other)).status).toBe(200);
+  await budget(2);
+  for (const one of ofRun) expect((await ask(one)).status).toBe(200);
 });
 
 test('a call leaves one complete row, or none if it cannot be booked', async () => {
