@@ -277,7 +277,7 @@ test('hidden tests that are compiled are built, an answer that breaks other test
       `id: wrong, ${compiled}, hiddenVerify: node --test dist/test/empty.test.js, reference: wrong.diff`,
     ],
   });
-  expect(solved).toEqual(['compiled honest', 'wrong honest']);
+  expect(solved).toEqual(['compiled honest']);
   expect(whyOf('compiled', 'breaks')).toContain('one item stands alone');
   expect(bases.map(({ task, rated, why }) => [task, rated, why])).toEqual([
     ['compiled', true, null],

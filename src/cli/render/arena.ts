@@ -1,3 +1,4 @@
+import { isBroken } from '../../core/arena/index.ts';
 import { counted } from '../../core/model/index.ts';
 import type { Generated, GenerateEvent } from '../../runs/index.ts';
 import { printable } from './terminal.ts';
@@ -16,9 +17,9 @@ export function generateLine(event: GenerateEvent, budget: number): string {
       return printable(event.text, 600);
     case 'base': {
       const { task, rated, why } = event.base;
-      return rated
-        ? `base of ${task}: the task tells contestants apart`
-        : `base of ${task}: left out of ratings. ${printable(why ?? '', 600)}`;
+      if (rated) return `base of ${task}: the task tells contestants apart`;
+      const effect = isBroken(event.base) ? 'nobody is asked' : 'left out of ratings';
+      return `base of ${task}: ${effect}. ${printable(why ?? '', 600)}`;
     }
     case 'sample': {
       const { sample, done, total, usd, leftMs } = event;

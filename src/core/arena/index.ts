@@ -63,11 +63,12 @@ export { REPORT_FILES, reportHtml, reportJson, reportMarkdown } from './report-f
 export { reportSections, reportSummary, reportTitle } from './report-sections.ts';
 export { MAX_SHOWN_CHARS, pathsByInterest, repairPrompt, repositoryPrompt } from './repository-prompt.ts';
 export { type ExpectedTests, hiddenFile, whyBroken, whyIncomplete } from './required-tests.ts';
-export { type ContestRecords, type Standing, standingOf } from './standing.ts';
+export { type ContestRecords, latestBases, type Standing, standingOf } from './standing.ts';
 export { type ArenaTask, type RepoTask, readTasks, taskLine } from './tasks.ts';
 export {
   checkScripts,
   countsOfRun,
+  isBroken,
   notCounting,
   notStarted,
   verificationOf,

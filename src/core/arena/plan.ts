@@ -1,6 +1,7 @@
 import { counted } from '../model/index.ts';
 import { NO_AGENT } from './contest.ts';
 import type { BaseResult, Sample } from './records.ts';
+import { isBroken } from './verification.ts';
 import {
   type ResolvedContest,
   type ResolvedContestant,
@@ -36,7 +37,7 @@ export function planSamples(
 ): SamplePlan {
   const have = new Set(found.samples.filter((one) => one.contest === digest).map(({ id }) => id));
   const broken = new Set(
-    found.bases.filter((one) => one.contest === digest && one.built === false).map(({ task }) => task),
+    found.bases.filter((one) => one.contest === digest && isBroken(one)).map(({ task }) => task),
   );
   const all: PlannedSample[] = [];
   for (let round = 1; round <= contest.rounds; round += 1) {

@@ -110,6 +110,7 @@ export type Sample = z.infer<typeof Sample>;
 /** What the verify commands show on the base of a task without an answer: a line of `bases.jsonl`. */
 export const BaseResult = z.strictObject({
   version: z.literal(ARENA_VERSION),
+  /** Derived from contest, task and time: of several lines on a task, the latest counts. */
   id: RecordId,
   contest: Digest,
   task: ArenaId,
@@ -118,6 +119,8 @@ export const BaseResult = z.strictObject({
   built: z.boolean().nullable(),
   tests: TestCounts.nullable(),
   hiddenTests: TestCounts.nullable(),
+  /** SHA-256 of the text of the task's reference; null without one, absent in lines of earlier versions. */
+  reference: Digest.nullable().optional(),
   /** Whether the task tells contestants apart. */
   rated: z.boolean(),
   /** Why it is left out of ratings; null if it is rated. */

@@ -88,6 +88,15 @@ export const roundOf = (
   { agent, round }: Pick<Sample, 'agent' | 'round'>,
 ): number | null => (isAskedOnce(contest, agent) ? null : round);
 
+/** What is known last of the base of each task; lines of several people may have been merged in any order. */
+export const latestBases = (bases: readonly BaseResult[], contest: string): ReadonlyMap<string, BaseResult> =>
+  new Map(
+    bases
+      .filter((one) => one.contest === contest)
+      .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at))
+      .map((one) => [one.task, one]),
+  );
+
 const notCounted = (count: number, what: string, why: string): readonly string[] =>
   count === 0 ? [] : [`${counted(count, what)} ${count === 1 ? 'is' : 'are'} not counted: ${why}.`];
 
@@ -98,8 +107,8 @@ function leftOutTasks(
   bases: readonly BaseResult[],
 ): readonly LeftOutTask[] {
   const silent = new Map(
-    bases
-      .filter((base) => base.contest === digest && !base.rated)
+    [...latestBases(bases, digest).values()]
+      .filter(({ rated }) => !rated)
       .map(({ task, why }) => [task, why ?? 'Its commands do not tell contestants apart.']),
   );
   const answered = Map.groupBy(samples, ({ task }) => task);

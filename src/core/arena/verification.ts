@@ -1,6 +1,6 @@
 import { succeeded, type TestRun } from '../evidence/index.ts';
 import { counted } from '../model/index.ts';
-import type { TestCounts, Verification } from './records.ts';
+import type { BaseResult, TestCounts, Verification } from './records.ts';
 
 const MAX_FAILURES = 20;
 const MAX_FAILURE_CHARS = 400;
@@ -84,6 +84,17 @@ export function whyUnrated(
     ? 'Its hidden tests pass on the base without a change.'
     : 'Its verify commands pass on the base without a change.';
 }
+
+/**
+ * Whether a task is broken by what can be corrected without changing it: its base does not build, a program is missing,
+ * or its reference fails. Nobody is asked then, and its base is executed again. A task whose base passes stays as it is.
+ */
+export const isBroken = ({
+  rated,
+  tests,
+  hiddenTests,
+}: Pick<BaseResult, 'hiddenTests' | 'rated' | 'tests'>): boolean =>
+  !rated && (hiddenTests ?? tests)?.ok !== true;
 
 /** Messages of npm and make, which end with other exit codes than a shell. */
 const NO_SUCH_COMMAND = /^npm (?:error|ERR!) Missing script:|\bNo rule to make target\b/m;

@@ -1,6 +1,6 @@
 import { byCodeUnits, counted } from '../model/index.ts';
 import type { ArenaContestant, Contest } from './contest.ts';
-import type { CastVote, Sample, VoteRecord } from './records.ts';
+import type { BaseResult, CastVote, Sample, VoteRecord } from './records.ts';
 import { ARENA_VERSION, type RepoTask, type TextTask } from './tasks.ts';
 
 /** A contest with everything that its files refer to. */
@@ -73,9 +73,11 @@ export const sampleId = (
   sha256: Sha256,
 ): string => recordId('s', [contest, task, contestant, round], sha256);
 
-/** The id of the result of a task's base. */
-export const baseId = (contest: string, task: string, sha256: Sha256): string =>
-  recordId('b', [contest, task], sha256);
+/** The id of the result of a task's base: it can be executed several times. */
+export const baseId = (
+  { contest, task, at }: Pick<BaseResult, 'contest' | 'task' | 'at'>,
+  sha256: Sha256,
+): string => recordId('b', [contest, task, at], sha256);
 
 /** The id of a vote, or of the removal of one (`undo`): a person casts one at a time. */
 export const voteId = (record: NewVote, sha256: Sha256): string =>

@@ -6,6 +6,8 @@ import {
   type ContestRecords,
   capContest,
   changedAfterVotes,
+  isBroken,
+  latestBases,
   NO_AGENT,
   type PlannedSample,
   planSamples,
@@ -60,11 +62,10 @@ export async function generateSamples(
   const payer = await payerOf(ports, folder, { ...loaded, contest });
   // Of the folder and not of the contest: a copy of it may be worked on at the same time.
   const areas = `a${folder.sha256(folder.path).slice(0, 10)}`;
-  const known = loaded.bases.filter((one) => one.contest === digest);
   const work: Generating = {
     ...{ ports, folder, options, payer, areas },
     loaded: { ...loaded, contest },
-    bases: new Map(known.map((base) => [base.task, base])),
+    bases: new Map(latestBases(loaded.bases, digest)),
     opened: new Map(),
     samples: [...samples],
     questions: new Map(),
@@ -100,29 +101,31 @@ async function requireContestants(ports: GeneratePorts, { contestants }: Resolve
   await requireCoders(ports, { ...Settings.parse({}), coders, candidates: coders.length });
 }
 
-/** Executes the base of each repository task once for each version. */
+/**
+ * Executes the base of each repository task once for each version and reference; that of a broken task each time, because
+ * what was wrong may be right by now.
+ */
 async function verifyBases(work: Generating): Promise<void> {
   const { ports, folder, loaded, options, bases } = work;
-  for (const task of loaded.contest.tasks) {
-    if (task.kind !== 'repo' || bases.has(task.id)) continue;
+  for (const [index, task] of loaded.contest.tasks.entries()) {
+    if (task.kind !== 'repo') continue;
+    const text = task.reference === undefined ? null : await folder.text(task.reference);
+    const reference = text === null ? null : folder.sha256(text);
+    const known = bases.get(task.id);
+    if (known !== undefined && !isBroken(known) && (known.reference ?? null) === reference) continue;
     throwIfCancelled(options.signal);
     const found = await openedBase(work, task).then(
-      async (base) => ({ commit: base.commit, ...(await verifyBase(base, `base-${bases.size}`)) }),
+      async (base) => ({ commit: base.commit, ...(await verifyBase(base, `base-${index}`)) }),
       (thrown: unknown) => ({
         commit: 'commit' in task.base ? task.base.commit : NO_COMMIT,
         ...brokenBase(thrown),
       }),
     );
-    const record: BaseResult = {
-      version: 1,
-      id: baseId(loaded.digest, task.id, folder.sha256),
-      contest: loaded.digest,
-      task: task.id,
-      ...found,
-      at: new Date(ports.clock.now()).toISOString(),
-    };
-    // What cannot be set up is tried again: a missing program may be there the next time.
-    if (record.built !== false) await appendRecord(work, BASES_FILE, record);
+    const at = new Date(ports.clock.now()).toISOString();
+    const of = { contest: loaded.digest, task: task.id, at };
+    const record: BaseResult = { version: 1, id: baseId(of, folder.sha256), ...of, ...found, reference };
+    const isKnown = known?.why === record.why && known.reference === reference;
+    if (record.built !== false && !isKnown) await appendRecord(work, BASES_FILE, record);
     bases.set(task.id, record);
     options.tell({ kind: 'base', base: record });
   }

@@ -209,10 +209,20 @@ describe('which samples are made', () => {
     ]);
   });
 
-  test('nobody is asked for a task whose base cannot be built', () => {
-    const broken = { contest: 'v', task: 'repo', built: false } as BaseResult;
-    const plan = planSamples(contest({ rounds: 1 }), 'v', { samples: [], bases: [broken] }, short);
-    expect(named(plan)).toEqual(['text a 1 7', 'text b 1 7']);
+  test('nobody is asked for a broken task: what is wrong with it can be corrected', () => {
+    const asked = (found: Pick<BaseResult, 'built' | 'rated' | 'tests'>) => {
+      const base = { contest: 'v', task: 'repo', hiddenTests: null, ...found } as BaseResult;
+      return named(planSamples(contest({ rounds: 1 }), 'v', { samples: [], bases: [base] }, short));
+    };
+    const failed = countsOfRun(run({ source: 'exit-code', tests: {}, exitCode: 127 }), null);
+    const passed = countsOfRun(run(), null);
+    const nobody = ['text a 1 7', 'text b 1 7'];
+    const everybody = [...nobody, 'repo a 1 7', 'repo b 1 7'];
+    expect(asked({ built: false, rated: false, tests: null })).toEqual(nobody);
+    expect(asked({ built: null, rated: false, tests: failed })).toEqual(nobody);
+    expect(asked({ built: null, rated: true, tests: failed })).toEqual(everybody);
+    // People can vote on a refactoring, although execution tells nothing about it.
+    expect(asked({ built: null, rated: false, tests: passed })).toEqual(everybody);
   });
 });
 

@@ -128,6 +128,20 @@ describe('tasks', () => {
     expect([standing.people, standing.pairs]).toEqual([[], []]);
     expect(standing.notes).toContain('1 vote is not counted: on tasks that are left out.');
   });
+
+  test('that were broken count again as soon as they are corrected, in whatever order lines were merged', () => {
+    const field = new Field(contestOf(['ada'], [repoTask('r1')]));
+    field.answer('ada', 'r1', 'diff', { verification: SOLVED });
+    const found = { contest: field.digest, task: 'r1', commit: 'a'.repeat(40), built: null } as const;
+    const line = { version: 1, ...found, tests: null, hiddenTests: null } as const;
+    const broken = { rated: false, why: 'Its reference does not solve it.', at: '2026-11-24T12:00:00Z' };
+    const right = { rated: true, why: null, at: '2026-11-24T13:00:00Z' };
+    field.bases.push({ ...line, id: 'b0000000000000001', ...right });
+    field.bases.push({ ...line, id: 'b0000000000000000', ...broken });
+    expect(standingOf(field.records).leftOut).toEqual([]);
+    field.bases.push({ ...line, id: 'b0000000000000002', ...broken, at: '2026-11-24T14:00:00Z' });
+    expect(standingOf(field.records).leftOut).toEqual([{ task: 'r1', why: broken.why }]);
+  });
 });
 
 describe('verdicts of judges', () => {
