@@ -275,7 +275,7 @@ function judgesText(
   name: string,
 ): string {
   return [
-    `${counted(stored, 'new answer')} on ${counted(pairs, 'pair')}, ${money(usd)} in all.`,
+    `${counted(stored, 'new answer')} on ${counted(pairs, 'pair')}, ${money(usd)} spent.`,
     ...(unusable > 0
       ? [`${counted(unusable, 'answer')} cannot be used and ${unusable === 1 ? 'is' : 'are'} not counted.`]
       : []),

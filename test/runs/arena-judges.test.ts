@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { arenaReport, type ResolvedContest, VoteRecord } from '../../src/core/arena/index.ts';
+import { NO_USAGE } from '../../src/core/model/index.ts';
 import { type ArenaJudging, judgeContest } from '../../src/runs/arena/index.ts';
 import {
   contestOf,
@@ -53,7 +54,7 @@ function judging(
   rulings: Readonly<Record<string, JudgeAnswer>>,
   over: Partial<ArenaJudging> = {},
 ) {
-  const { parts, seen } = openJudging(rulings);
+  const { parts, seen, grants } = openJudging(rulings);
   const told: number[] = [];
   let now = Date.parse('2026-11-24T13:00:00Z');
   const run = () =>
@@ -68,10 +69,11 @@ function judging(
       models: Object.keys(rulings),
       pairs: 50,
       capUsd: 1,
+      store: { usage: async () => NO_USAGE },
       tell: ({ done }) => void told.push(done),
       ...over,
     });
-  return { run, seen, told };
+  return { run, seen, told, grants };
 }
 
 describe('judges of a contest', () => {
@@ -113,6 +115,32 @@ describe('judges of a contest', () => {
     const third = judging(on, { 'x-ai/grok-5': prefers(/reason/) });
     expect(await third.run()).toMatchObject({ stored: 0, usd: 0 });
     expect(third.seen).toEqual([]);
+  });
+
+  test('share a budget that limits one call, whoever judged before', async () => {
+    const spent = new Map([['judge x-ai/grok-5', 0.04]]);
+    const store = {
+      usage: async (_: string, spender = '') => ({ ...NO_USAGE, usd: spent.get(spender) ?? 0 }),
+    };
+    const caps = async (...models: readonly string[]) => {
+      const { run, grants } = judging(
+        field(),
+        Object.fromEntries(models.map((model) => [model, prefers(/reason/)])),
+        { store, capUsd: 0.5 },
+      );
+      const { usd } = await run();
+      return { usd, caps: grants.map(({ spender, capUsd }) => [spender, capUsd]) };
+    };
+    expect(await caps('x-ai/grok-5')).toEqual({
+      caps: [['judge x-ai/grok-5', 0.54]],
+      usd: expect.closeTo(0.06),
+    });
+    // Another judge in the same place has not spent what the first one did.
+    expect(await caps('acme/owl')).toEqual({ caps: [['judge acme/owl', 0.5]], usd: expect.closeTo(0.1) });
+    expect((await caps('acme/owl', 'x-ai/grok-5')).caps.toSorted()).toEqual([
+      ['judge acme/owl', 0.25],
+      ['judge x-ai/grok-5', 0.29],
+    ]);
   });
 
   test('that are down are asked again the next time; unusable answers are stored and not counted', async () => {

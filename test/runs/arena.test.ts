@@ -119,6 +119,8 @@ async function gen(
         spender === undefined
           ? { ...NO_USAGE, usd: [...ledger.values()].reduce((sum, { usd }) => sum + usd, 0) }
           : usageOf(spender),
+      spendingOf: async () =>
+        [...ledger].map(([spender, usage]) => ({ ...usage, spender, model: 'x', ms: 0, estimated: 0 })),
     },
     random: { nonce: () => randomBytes(16).toString('hex') },
     parallelChecks: 1,
@@ -250,6 +252,21 @@ test(`${MONEY}: what the samples cost counts although the ledger has never seen 
   await expect(gen(() => said('x'))).rejects.toThrow(
     'contest.id: The id of the contest must be 32 hex digits.',
   );
+});
+
+test(`${MONEY}: what this machine spent on judges does not hide what another one spent on samples`, async () => {
+  await gen(() => said('Hello.'));
+  await writeFile(join(dir, 'contest.yml'), CONTEST.replace('Say goodbye.', 'Say farewell.'));
+  const capWith = async (...usd: readonly number[]) => {
+    const judges = usd.map((one, at): [string, Usage] => [`judge ${at}`, { ...NO_USAGE, usd: one }]);
+    const { grants } = await gen(() => ({ kind: 'failed', why: 'It is down.' }), { ledger: new Map(judges) });
+    return grants[0]?.runCapUsd.toFixed(2);
+  };
+  expect([await capWith(), await capWith(0.05), await capWith(2, 1)]).toEqual(Array(3).fill('4.92'));
+  // What stands in both is one answer.
+  const known = new Map((await samples()).map(({ id, usage }) => [id, usage]));
+  const again = await gen(() => ({ kind: 'failed', why: 'It is down.' }), { ledger: known });
+  expect(again.grants[0]?.runCapUsd).toBe(5);
 });
 
 test('the time of an answer that an earlier process paid for is not known', async () => {

@@ -152,7 +152,6 @@ const CastVote = z.strictObject({
   resultsShown: z.boolean(),
   /** A judge's reason. */
   because: z.string().max(4_000).optional(),
-  usd: Usd.optional(),
   at: At,
 });
 const UndoneVote = z.strictObject({

@@ -21,7 +21,7 @@ import {
   type ShownCandidate,
 } from '../../core/judging/index.ts';
 import { inParallel, type Usd } from '../../core/model/index.ts';
-import type { ContestFolder } from '../../ports/index.ts';
+import type { ContestFolder, Store } from '../../ports/index.ts';
 import type { Remember } from '../context.ts';
 import {
   askBothSides,
@@ -42,8 +42,9 @@ export interface ArenaJudging extends Omit<JudgeModelParts, 'models' | 'clock'> 
   readonly models: readonly string[];
   /** Maximum number of pairs. */
   readonly pairs: number;
-  /** US dollars for all judges together. */
+  /** US dollars for all judges together in this call. */
   readonly capUsd: Usd;
+  readonly store: Pick<Store, 'usage'>;
   /** The text of `judge.md`, or the operator's replacement. */
   readonly instructions: string;
   tell(progress: JudgingProgress): void;
@@ -53,6 +54,7 @@ interface JudgingProgress {
   /** Answers so far, and answers that are wanted, with those of earlier calls. */
   readonly done: number;
   readonly of: number;
+  /** Spent by this call. */
   readonly usd: Usd;
 }
 
@@ -66,6 +68,7 @@ interface JudgingEnd {
   readonly why: string | null;
   /** Pairs that judges must not see, because an answer names its author in spite of the scrubbing. */
   readonly revealing: number;
+  /** Spent by this call. */
   readonly usd: Usd;
 }
 
@@ -178,25 +181,34 @@ const rememberGiven =
 const didNotAnswer = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'answered' in answer && answer.answered === false;
 
+interface LeasedJudge {
+  readonly model: JudgeModel;
+  /** US dollars of earlier calls. */
+  readonly beforeUsd: Usd;
+}
+
+/** Opens the lease of a judge. The cap of a lease counts what its spender has ever spent in the contest. */
+async function leaseJudge(parts: ArenaJudging, model: string): Promise<LeasedJudge> {
+  const spender = `judge ${model}`;
+  const { usd: beforeUsd } = await parts.store.usage(parts.payer.runId, spender);
+  const capUsd = beforeUsd + parts.capUsd / new Set(parts.models).size;
+  const ttlMs = JUDGE_ANSWER_MS * (1 + 2 * parts.pairs);
+  return { model: await openJudgeModel(parts, { spender, model, capUsd, ttlMs }), beforeUsd };
+}
+
 /** One lease for each judge, opened on first use. */
 function openJudges(parts: ArenaJudging, identities: Identities) {
-  const models = [...new Set(parts.models)];
   const remember = rememberGiven(parts);
-  const leased = new Map<string, Promise<JudgeModel>>();
-  const open = (model: string): Promise<JudgeModel> => {
-    const known = leased.get(model);
-    if (known) return known;
-    const spender = `judge-${models.indexOf(model) + 1}`;
-    const ttlMs = JUDGE_ANSWER_MS * (1 + 2 * parts.pairs);
-    const terms = { spender, model, capUsd: parts.capUsd / models.length, ttlMs };
-    const opened = openJudgeModel(parts, terms);
+  const leased = new Map<string, Promise<LeasedJudge>>();
+  const open = (model: string): Promise<LeasedJudge> => {
+    const opened = leased.get(model) ?? leaseJudge(parts, model);
     leased.set(model, opened);
     return opened;
   };
-  const all = () => Promise.all(leased.values());
+  const usdOf = ({ model, beforeUsd }: LeasedJudge): Usd => Math.max(0, model.usage().usd - beforeUsd);
   return {
     async ask({ model, shown: { task, sides }, left, right }: JudgeTurn): Promise<JudgeAnswer> {
-      const judgeModel = await open(model);
+      const { model: judgeModel } = await open(model);
       const [first, second] = [sides.get(left), sides.get(right)];
       if (!first || !second) throw new TypeError(`The pair of ${left} and ${right} has two sides.`);
       const names = [left, right] as const;
@@ -205,10 +217,12 @@ function openJudges(parts: ArenaJudging, identities: Identities) {
         { model, judgeModel, task, sides: { first, second }, identities, names },
       );
     },
-    usd: async () => (await all()).reduce((sum, judge) => sum + judge.usage().usd, 0),
+    usd: async () => (await Promise.all(leased.values())).reduce((sum, judge) => sum + usdOf(judge), 0),
     async close() {
       const open = await Promise.allSettled(leased.values());
-      await Promise.all(open.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
+      await Promise.all(
+        open.map((one) => (one.status === 'fulfilled' ? one.value.model.close() : undefined)),
+      );
     },
   };
 }

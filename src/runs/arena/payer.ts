@@ -12,7 +12,7 @@ export interface ContestPayer {
   readonly runId: RunId;
   /** US dollars that this machine's ledger may contain for the contest. */
   readonly capUsd: Usd;
-  /** US dollars that its files say were spent, and this machine's ledger does not contain. */
+  /** US dollars that its samples cost, and this machine's ledger does not contain. */
   readonly elsewhereUsd: Usd;
 }
 
@@ -24,7 +24,7 @@ export interface ContestPayer {
 export async function payerOf(
   { store, random }: Pick<World, 'random' | 'store'>,
   folder: Pick<ContestFolder, 'create' | 'sha256' | 'text'>,
-  { contest, samples, votes }: Pick<ContestRecords, 'contest' | 'samples' | 'votes'>,
+  { contest, samples }: Pick<ContestRecords, 'contest' | 'samples'>,
 ): Promise<ContestPayer> {
   if ((await folder.text(ID_FILE)) === null) await folder.create(ID_FILE, `${random.nonce()}\n`);
   const id = (await folder.text(ID_FILE))?.trim() ?? '';
@@ -34,9 +34,12 @@ export async function payerOf(
       `${ID_FILE}: The id of the contest must be 32 hex digits. Restore the file, or delete it: then the contest gets a new id, and what its samples cost still counts.`,
     );
   const runId = `a${folder.sha256(id).slice(0, 10)}`;
-  const own = samples.filter(({ reusedFrom }) => reusedFrom === null).map(({ usage }) => usage.usd);
-  const judged = votes.map((one) => (one.kind === 'vote' ? (one.usd ?? 0) : 0));
-  const recorded = [...own, ...judged].reduce((sum, usd) => sum + usd, 0);
-  const elsewhereUsd = Math.max(0, recorded - (await store.usage(runId)).usd);
+  const here = new Map<string, Usd>();
+  for (const { spender, usd } of await store.spendingOf(runId))
+    here.set(spender, (here.get(spender) ?? 0) + usd);
+  // One by one: what this machine spent on anything else says nothing about these samples.
+  const elsewhereUsd = samples
+    .filter(({ reusedFrom }) => reusedFrom === null)
+    .reduce((sum, { id, usage }) => sum + Math.max(0, usage.usd - (here.get(id) ?? 0)), 0);
   return { runId, capUsd: Math.max(0, contest.budget - elsewhereUsd), elsewhereUsd };
 }
