@@ -4,6 +4,7 @@ import type { Interval } from './rating.ts';
 
 /** Two verdicts about one pair of answers: the scores of the same answer, 1 for a win, ½ for a tie, 0 for a loss. */
 export interface TwoVerdicts {
+  readonly task: string;
   /** Identifies the pair of answers. Several people may have voted on it. */
   readonly pair: string;
   readonly one: 0 | 0.5 | 1;
@@ -18,7 +19,7 @@ export interface Agreement {
   readonly raw: number;
   /** Cohen's kappa: 0 for agreement by chance, 1 for full agreement. Null if chance alone would agree always. */
   readonly kappa: number | null;
-  /** 95%, by a Bayesian bootstrap over pairs; null without `kappa`. */
+  /** 95%, by a Bayesian bootstrap over tasks; null without `kappa`. */
   readonly kappaInterval: Interval | null;
 }
 
@@ -31,20 +32,20 @@ const REPLICATES = 1000;
  */
 export function agreementOf(verdicts: readonly TwoVerdicts[], seed: number): Agreement | null {
   if (verdicts.length === 0) return null;
-  const byPair = [...Map.groupBy(verdicts, ({ pair }) => pair)]
+  const byTask = [...Map.groupBy(verdicts, ({ task }) => task)]
     .toSorted(([x], [y]) => byCodeUnits(x, y))
     .map(([, own]) => countsOf(own));
-  const counts = sumOf(byPair.map((own) => [own, 1] as const));
+  const counts = sumOf(byTask.map((own) => [own, 1] as const));
   const kappa = kappaOf(counts);
   const random = seededRandom(`agreement ${seed}`);
   const draws = Array.from({ length: kappa === null ? 0 : REPLICATES }, () =>
-    kappaOf(sumOf(byPair.map((own) => [own, exponential(random)] as const))),
+    kappaOf(sumOf(byTask.map((own) => [own, exponential(random)] as const))),
   )
     .filter((draw) => draw !== null)
     .toSorted((x, y) => x - y);
   return {
     verdicts: verdicts.length,
-    pairs: byPair.length,
+    pairs: new Set(verdicts.map(({ pair }) => pair)).size,
     raw: counts.equal / counts.all,
     kappa,
     kappaInterval:

@@ -34,3 +34,33 @@ export function wilson(successes: number, total: number): { readonly low: number
   const half = (z / scale) * Math.sqrt((share * (1 - share)) / total + z ** 2 / (4 * total ** 2));
   return { low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
+
+/** One result on a task. */
+interface TaskResult {
+  readonly task: string;
+  readonly isRight: boolean;
+}
+
+/**
+ * Wilson's 95% interval of the share of right results, of which several may be on one task. These are alike, so they
+ * count as fewer: the effective number follows from the variance between tasks (Kish 1965; with Wilson's interval: Dean
+ * and Pagano 2015; docs/decisions/0234). With one result for each task, it is their number.
+ */
+export function wilsonByTask(results: readonly TaskResult[]): ReturnType<typeof wilson> {
+  const all = results.length;
+  const right = results.filter(({ isRight }) => isRight).length;
+  const tasks = [...Map.groupBy(results, ({ task }) => task).values()].map((own) => ({
+    all: own.length,
+    right: own.filter(({ isRight }) => isRight).length,
+  }));
+  const sum = (of: (task: (typeof tasks)[number]) => number) =>
+    tasks.reduce((total, one) => total + of(one), 0);
+  // If all results on a task were equal.
+  const least = all ** 2 / sum((own) => own.all ** 2);
+  // In whole numbers: the order of tasks and rounding must not show.
+  const between = sum((own) => (own.right * all - right * own.all) ** 2);
+  const effective =
+    between === 0 ? least : (right * (all - right) * all ** 2 * (1 - 1 / tasks.length)) / between;
+  const count = Math.min(all, Math.max(least, effective));
+  return wilson((right / all) * count, count);
+}

@@ -27,6 +27,7 @@ export function competitionSection(competition: Competition): ReportSection {
     title: 'What competing is worth',
     sentences: [
       `Runoff chose among ${oneDecimal(contestants)} answers on average, as \`runoff select\` does, without the hidden tests. These say afterwards who was right.`,
+      "Intervals are Wilson's; several sets of answers to one task count as fewer, by how alike their results are.",
       ...(undecided > 0 ? [`${undecided} more are not decided yet: \`runoff arena decide\` does it.`] : []),
       ...worthText(competition),
       ...(best === null ? [] : [`The best contestant is \`${best}\`, which is known only afterwards.`]),

@@ -1,5 +1,5 @@
 import { byCodeUnits } from '../model/index.ts';
-import { wilson } from './chance.ts';
+import { wilsonByTask } from './chance.ts';
 import { solvedOf } from './measures.ts';
 import { isAskedOnce } from './pairs.ts';
 import type { Interval } from './rating.ts';
@@ -113,14 +113,15 @@ const isSolved = ({ samples }: SamplePool, id: string | null): boolean =>
 
 function classRow(name: DecisionClass, decided: readonly DecidedPool[]): ClassRow {
   const own = decided.filter(({ decision }) => decision.class === name);
-  const right = own.filter(({ pool, decision }) =>
-    name === 'none' ? !pool.samples.some((one) => solvedOf(one)) : isSolved(pool, decision.pick),
-  ).length;
+  const results = own.map(({ pool, decision }) => ({
+    task: pool.task,
+    isRight: name === 'none' ? !pool.samples.some((one) => solvedOf(one)) : isSolved(pool, decision.pick),
+  }));
   return {
     class: name,
     pools: own.length,
-    right,
-    interval: own.length === 0 ? null : wilson(right, own.length),
+    right: results.filter(({ isRight }) => isRight).length,
+    interval: own.length === 0 ? null : wilsonByTask(results),
     amongRight: own.filter(({ pool, decision }) => decision.among.some((id) => isSolved(pool, id))).length,
   };
 }

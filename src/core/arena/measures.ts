@@ -1,4 +1,4 @@
-import { wilson } from './chance.ts';
+import { wilsonByTask } from './chance.ts';
 import { NO_AGENT } from './contest.ts';
 import { isAskedOnce, meetings } from './pairs.ts';
 import type { Interval, Match } from './rating.ts';
@@ -27,7 +27,7 @@ export interface ContestantRow {
   readonly solved: number;
   /** Of these, by exit codes alone: what decided wrote no report of tests. */
   readonly solvedByExitCode: number;
-  /** 0 to 1, with Wilson's 95% interval; null if nothing was verified. */
+  /** 0 to 1, with a 95% interval (`wilsonByTask`); null if nothing was verified. */
   readonly passRate: number | null;
   readonly passInterval: Interval | null;
   /** US dollars of all samples, and on average of one. An answer that was reused counts with its original price. */
@@ -50,7 +50,8 @@ export function contestantRow(
   const count = (outcome: Sample['outcome']) => own.filter((one) => one.outcome === outcome).length;
   const onRepositories = own.filter(({ form }) => form === 'diff');
   const known = onRepositories.filter((one) => solvedOf(one) !== null);
-  const solved = known.filter((one) => solvedOf(one) === true).length;
+  const results = known.map((one) => ({ task: one.task, isRight: solvedOf(one) === true }));
+  const solved = results.filter(({ isRight }) => isRight).length;
   const byExitCode = known.filter((one) => solvedOf(one) === true && isByExitCode(one)).length;
   const perSolved = (sum: number | null) => (solved === 0 || sum === null ? null : sum / solved);
   const each = (sum: number | null) => (own.length === 0 || sum === null ? null : sum / own.length);
@@ -70,7 +71,7 @@ export function contestantRow(
     solved,
     solvedByExitCode: byExitCode,
     passRate: known.length === 0 ? null : solved / known.length,
-    passInterval: known.length === 0 ? null : wilson(solved, known.length),
+    passInterval: known.length === 0 ? null : wilsonByTask(results),
     usd: dollarsOf(own),
     usdEach: each(dollarsOf(own)),
     secondsEach: each(secondsOf(own)),

@@ -75,6 +75,7 @@ function costSection({ contestants }: ArenaReport): ReportSection {
     title: 'Results and cost',
     sentences: [
       'Solved: the change applies and builds, the hidden tests pass (without any: the verify commands), every test that is known without the change was run, and no test of the base that passed is broken. Dollars and seconds for each solved task include the attempts that failed.',
+      "The interval of the pass rate says how much it would vary with other tasks. It is Wilson's; several answers to one task count as fewer, by how alike they are (Kish's design effect).",
       ...byExitCodeText(contestants),
     ],
     tables: [
@@ -146,7 +147,7 @@ function judgesSection({ judges }: ArenaReport): ReportSection {
   return {
     title: 'Judges',
     sentences: [
-      "A judge sees each pair in both orders; contradicting answers count as a tie. Cohen's kappa is agreement beyond chance: 0 is chance, 1 is full agreement.",
+      "A judge sees each pair in both orders; contradicting answers count as a tie. Cohen's kappa is agreement beyond chance: 0 is chance, 1 is full agreement; its interval is a Bayesian bootstrap over tasks.",
       ...judges.flatMap(({ model, discarded }) => (discarded ? [`\`${model}\`: ${discarded}`] : [])),
       ...judges.flatMap(({ model, ownFamily }) =>
         ownFamily.length > 0

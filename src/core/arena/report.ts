@@ -124,7 +124,7 @@ function judgeReport(
     const verdict = own.get(pair.key);
     return score === null || verdict === undefined || verdict === null
       ? []
-      : [{ pair: pair.key, one: score, other: verdict }];
+      : [{ task: pair.task, pair: pair.key, one: score, other: verdict }];
   });
   const family = familyOf(judge.model);
   return {

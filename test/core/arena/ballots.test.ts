@@ -201,7 +201,7 @@ describe('agreement', () => {
     ...rows: readonly (readonly [one: TwoVerdicts['one'], other: TwoVerdicts['one'], times: number])[]
   ) =>
     rows.flatMap(([one, other, times], row) =>
-      Array.from({ length: times }, (_, i) => ({ pair: `${row} ${i}`, one, other })),
+      Array.from({ length: times }, (_, i) => ({ task: `${row} ${i}`, pair: `${row} ${i}`, one, other })),
     );
 
   test('is 1 for equal verdicts, and about 0 for independent ones', () => {
@@ -224,11 +224,24 @@ describe('agreement', () => {
     expect(agreementOf([], 1)).toBeNull();
   });
 
+  test('trusts many pairs of one task less than as many on different tasks', () => {
+    const apart = verdicts([1, 1, 8], [1, 0, 4]);
+    const together = apart.map((one, i) => ({ ...one, task: `t${i % 3}` }));
+    const width = (given: readonly TwoVerdicts[]) => {
+      const { low = 0, high = 0 } = agreementOf(given, 1)?.kappaInterval ?? {};
+      return high - low;
+    };
+    expect(agreementOf(together, 1)).toMatchObject({ verdicts: 12, pairs: 12 });
+    // Four pairs of each task: all of two tasks agree, none of the third one does.
+    const alike = apart.map((one, i) => ({ ...one, task: `t${Math.floor(i / 4)}` }));
+    expect(width(alike)).toBeGreaterThan(1.5 * width(apart));
+  });
+
   test('does not depend on which answer of a pair is called the first, or on the order', () => {
     const given = verdicts([1, 1, 7], [0, 1, 2], [0.5, 0, 1], [0, 0, 3]);
     const turned = given
-      .map(({ pair, one, other }, i) =>
-        i % 2 === 0 ? { pair, one, other } : ({ pair, one: 1 - one, other: 1 - other } as TwoVerdicts),
+      .map((both, i) =>
+        i % 2 === 0 ? both : ({ ...both, one: 1 - both.one, other: 1 - both.other } as TwoVerdicts),
       )
       .toReversed();
     expect(agreementOf(turned, 1)).toEqual(agreementOf(given, 1));
