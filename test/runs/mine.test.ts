@@ -29,8 +29,8 @@ const change = (digit: string): HistoryChange => ({
   ],
 });
 
-/** Mines one change, `a`, into a dataset with these tasks. Nothing can be executed here. */
-const mine = (digits: readonly string[], limit: number) =>
+/** Mines one change, `a`, into a dataset with these tasks. Nothing can be executed here. `end`: of the dataset's text. */
+const mine = (digits: readonly string[], limit: number, end = '') =>
   mineHistory(
     partial<Parameters<typeof mineHistory>[0]>(
       {
@@ -46,8 +46,8 @@ const mine = (digits: readonly string[], limit: number) =>
     {
       repository,
       folder: partial<ContestFolder>({
-        records: async () => null,
-        text: async () => digits.map((digit) => taskLine(taskOf(digit))).join(''),
+        records: async (file) =>
+          file === 'tasks.jsonl' ? digits.map((digit) => taskLine(taskOf(digit))).join('') + end : null,
       }),
       dataset: 'tasks.jsonl',
       since: 0,
@@ -64,4 +64,11 @@ test('tasks that are there count to the limit, also those of changes before the 
   // The task of a change that is looked at counts once.
   expect(await mine(['1', 'a'], 2)).toMatchObject({ others: 1, summary: { stop: 'limit', kept: 1 } });
   expect(await mine(['a'], 2)).toMatchObject({ others: 0, summary: { stop: 'done', kept: 1 } });
+});
+
+test('half a line of a process that was killed does not end mining, a wrong line does', async () => {
+  const half = taskLine(taskOf('b')).slice(0, 40);
+  expect(await mine(['a'], 2, half)).toMatchObject({ others: 0, summary: { stop: 'done', kept: 1 } });
+  expect(await mine(['1'], 1, half)).toMatchObject({ others: 1, summary: { stop: 'limit' } });
+  await expect(mine(['a'], 2, `${half}\n`)).rejects.toThrow('tasks.jsonl:2: This line is not valid JSON');
 });

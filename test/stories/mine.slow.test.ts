@@ -1,5 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -103,10 +112,16 @@ beforeAll(() => {
     'src/words.js': `${TITLE}export const repeat = (text, times) => text.repeat(times);\n`,
     'test/repeat.test.js': testsOf('repeat', "assert.equal(words.repeat('a', 2), 'aa');"),
   });
+  for (const name of ['whisper', 'repeat']) rmSync(join(repository, `test/${name}.test.js`));
   commit('fix', { 'package.json': MANIFEST });
   commit('wip', {
     'src/words.js': TITLE,
     'test/more.test.js': testsOf('more', "assert.equal(words.title(''), '');"),
+  });
+  rmSync(join(repository, 'test/title.test.js'));
+  commits.renamed = commit('Titles have one capital, whatever stands in the text', {
+    'src/words.js': TITLE.replace('text.slice(1)', 'text.slice(1).toLowerCase()'),
+    'test/titles.test.js': testsOf('titles', "assert.equal(words.title('one Two'), 'One two');"),
   });
 });
 
@@ -118,23 +133,29 @@ describe('runoff arena mine', () => {
       child.stderr.on('data', (text: Buffer) => text.toString().includes('dropped') && child.kill('SIGKILL'));
       child.on('close', () => resolve());
     });
+    // What it may have written of a further task.
+    appendFileSync(join(folder, 'data/arena/words/tasks.jsonl'), '{"version":1,"id":"words-are-');
     const { status, stdout, stderr } = mine('words', '--json');
-    expect([status, stderr]).toEqual([0, expect.stringMatching(/^10 commits, .* [12] executed before\.$/m)]);
+    expect([status, stderr]).toEqual([0, expect.stringMatching(/^11 commits, .* [12] executed before\.$/m)]);
     const { summary, dataset } = JSON.parse(stdout);
-    expect(summary).toMatchObject({ found: 4, kept: 1, unchecked: 0, stop: 'done' });
+    expect(summary).toMatchObject({ found: 5, kept: 1, unchecked: 0, stop: 'done' });
     expect(summary.leftOut).toMatchObject({ root: 1, revert: 1, reverted: 1, 'no-statement': 1 });
     const beside = (path: string) => readFileSync(join(dirname(dataset), path), 'utf8');
     const noted = beside('mined.jsonl')
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as MinedRecord);
-    expect(noted).toHaveLength(4);
+    expect(noted).toHaveLength(5);
     expect(Object.fromEntries(noted.map(({ commit, outcome }) => [commit, outcome]))).toEqual({
       [commits.good ?? '']: 'kept',
       [commits.before ?? '']: 'passes-before',
       [commits.flaky ?? '']: expect.stringMatching(/^(?:flaky|fails-after)$/),
       [commits.unbuildable ?? '']: 'base-broken',
+      [commits.renamed ?? '']: 'unusable',
     });
+    expect(noted.find(({ commit }) => commit === commits.renamed)?.why).toMatch(
+      /^It deletes or renames tests, which a task cannot do\. Tests fail .*test\/title\.test\.js/,
+    );
 
     const { tasks, problems } = readTasks(readFileSync(dataset, 'utf8'), 'tasks.jsonl');
     expect(problems).toEqual([]);
@@ -156,7 +177,7 @@ describe('runoff arena mine', () => {
     expect(existsSync(join(folder, 'x'))).toBe(false);
 
     const again = mine('words');
-    expect(again.stderr).toContain('4 executed before');
+    expect(again.stderr).toContain('5 executed before');
     expect(again.stderr).not.toContain('kept (');
     expect(again.stdout).toMatch(/^kept as tasks +1$/m);
     expect(again.stdout).toContain('runoff arena init words');

@@ -23,7 +23,7 @@ export {
   type MergeFacts,
   outcomesOf,
 } from './outcome.ts';
-export { type CommitMessage, revertedAt, revertsNamed } from './reverts.ts';
+export { type CommitMessage, pullOf, revertedAt, revertsIn, revertsNamed } from './reverts.ts';
 export { type SequenceChoice, sequenceOf, sequenceReason } from './sequence.ts';
 export type { Tally } from './shrinkage.ts';
 export { expectedLeft, stageTimes } from './stage-times.ts';

@@ -15,8 +15,8 @@ export interface MergedPull {
   readonly shas: readonly string[];
 }
 
-/** Git's own sentence, with a full or abbreviated name; for a merge, more follows. */
-const REVERTS_COMMIT = /^This reverts commit ([0-9a-f]{7,40})\b/gim;
+/** Git's own sentence, with a full or abbreviated name; for a merge, more follows. Or another one with a full name. */
+const REVERTS_COMMIT = /^This reverts commit ([0-9a-f]{7,40})\b|\breverts (?:commit )?([0-9a-f]{40})\b/gim;
 /**
  * GitHub's body of a pull request that reverts another one, as it stands in a squashed commit, and its name for the
  * branch in a merge. The repository may have had another name then, so it is not compared.
@@ -25,6 +25,20 @@ const REVERTS_PULL =
   /^(?:Reverts (?:[\w.-]+\/[\w.-]+)?#|Merge pull request #\d{1,9} from [\w.-]+\/revert-)(\d{1,9})\b/gim;
 /** The number of the pull request that a commit came from, in its first line. */
 const OWN_PULL = /^(?:Merge pull request #(\d{1,9}) |.*\(#(\d{1,9})\)\s*$)/;
+
+/** What a message says that its commit reverts: commits by full or abbreviated names, and pull requests. */
+export const revertsIn = (
+  message: string,
+): { readonly commits: readonly string[]; readonly pulls: readonly number[] } => ({
+  commits: [...message.matchAll(REVERTS_COMMIT)].map(([, git, other]) => (git ?? other ?? '').toLowerCase()),
+  pulls: [...message.matchAll(REVERTS_PULL)].map(([, number]) => Number(number)),
+});
+
+/** The number of the pull request that a commit came from, by its message; null if it names none. */
+export function pullOf(message: string): number | null {
+  const own = OWN_PULL.exec(message.split('\n', 1)[0] ?? '');
+  return own ? Number(own[1] ?? own[2]) : null;
+}
 
 /**
  * The commits that by their messages revert a pull request, or revert one of these in turn, oldest first as given.
@@ -37,14 +51,14 @@ export function revertsNamed(
   const known = [...shas];
   const numbers = new Set([number]);
   return commits.filter(({ sha, message }) => {
+    const { commits: targets, pulls } = revertsIn(message);
     const isOne =
-      [...message.matchAll(REVERTS_COMMIT)].some(([, target = '']) =>
-        known.some((one) => one.startsWith(target.toLowerCase())),
-      ) || [...message.matchAll(REVERTS_PULL)].some(([, target]) => numbers.has(Number(target)));
+      targets.some((target) => known.some((one) => one.startsWith(target))) ||
+      pulls.some((target) => numbers.has(target));
     if (!isOne) return false;
     known.push(sha);
-    const own = OWN_PULL.exec(message.split('\n', 1)[0] ?? '');
-    if (own) numbers.add(Number(own[1] ?? own[2]));
+    const own = pullOf(message);
+    if (own !== null) numbers.add(own);
     return true;
   });
 }

@@ -1,9 +1,10 @@
+import { pullOf, revertsIn } from '../learning/index.ts';
 import { fileKindOf } from '../likeness/index.ts';
 import type { Sha } from '../model/index.ts';
 import { isSnapshot, isTestNamed, roleOf } from '../patches/index.ts';
 import { visible } from '../reports/index.ts';
 import { type HubRepository, type NamedIssues, namedIssues, namesIssue } from './issues.ts';
-import { statementOf, statementTitle } from './statement.ts';
+import { statementOf, statementTitle, titlesOf } from './statement.ts';
 
 /** A commit on the first-parent line of a branch, compared with its first parent. */
 export interface HistoryChange {
@@ -62,13 +63,18 @@ export function classifyChanges(
   changes: readonly HistoryChange[],
   issuesOf: HubRepository | null = null,
 ): readonly (Classified & { readonly change: HistoryChange })[] {
-  const reverted = new Set(changes.flatMap(({ message }) => revertedBy(message)));
+  const named = changes.map(({ message }) => revertsIn(message));
+  const [commits, pulls] = [named.flatMap((one) => one.commits), named.flatMap((one) => one.pulls)];
+  const reverted = ({ commit, message }: HistoryChange): boolean => {
+    const own = pullOf(message);
+    return commits.some((name) => commit.startsWith(name)) || (own !== null && pulls.includes(own));
+  };
   return changes.map((change) => ({ ...classify(change, reverted, issuesOf), change }));
 }
 
 function classify(
   change: HistoryChange,
-  reverted: ReadonlySet<string>,
+  reverted: (change: HistoryChange) => boolean,
   issuesOf: HubRepository | null,
 ): Classified {
   const [base] = change.parents;
@@ -90,11 +96,16 @@ const RELEASE_TITLE =
 const RELEASE_MERGE =
   /^\s*Merge .*\b(?:release|releases|hotfix|develop|main|master|stable|v?\d+\.x)\b(?:[/-][\w.-]+)?['"]?(?: into .*)?$/i;
 
-function whyLeftOut(change: HistoryChange, reverted: ReadonlySet<string>): LeftOut | null {
-  const title = (change.message.trim().split('\n', 1)[0] ?? '').slice(0, MAX_TITLE);
-  if (REVERT_TITLE.test(title) || revertedBy(change.message).length > 0) return 'revert';
-  if (reverted.has(change.commit)) return 'reverted';
-  if (RELEASE_TITLE.test(title) || (change.parents.length > 1 && isReleaseMerge(change.message, title)))
+function whyLeftOut(change: HistoryChange, reverted: (change: HistoryChange) => boolean): LeftOut | null {
+  const titles = titlesOf(change.message).map((title) => title.slice(0, MAX_TITLE));
+  const { commits, pulls } = revertsIn(change.message);
+  if (titles.some((title) => REVERT_TITLE.test(title)) || commits.length + pulls.length > 0) return 'revert';
+  if (reverted(change)) return 'reverted';
+  const isMerge = change.parents.length > 1;
+  if (
+    titles.some((title) => RELEASE_TITLE.test(title)) ||
+    (isMerge && isReleaseMerge(change.message, titles))
+  )
     return 'release';
   const present = change.files.filter(({ status }) => status !== 'D');
   if (!present.some(({ path }) => isTest(path))) return 'no-tests';
@@ -105,7 +116,7 @@ function whyLeftOut(change: HistoryChange, reverted: ReadonlySet<string>): LeftO
 }
 
 /** A merge without a text of its own that brings a branch of many changes. */
-const isReleaseMerge = (message: string, title: string): boolean =>
+const isReleaseMerge = (message: string, [title = '']: readonly string[]): boolean =>
   RELEASE_MERGE.test(title) && statementOf(message) === null;
 
 /**
@@ -124,10 +135,6 @@ const isSource = (path: string, created: boolean): boolean =>
 const isGenerated = (path: string): boolean =>
   /(?:^|\/)(?:dist|build|out|vendor|third_party|node_modules|generated|__generated__)\//i.test(path) ||
   /(?:\.min\.(?:js|css)|\.(?:pb|gen|generated)\.\w+|_pb2(?:_grpc)?\.py|\.d\.ts\.map|\.map)$/i.test(path);
-
-/** Names of commits that a message says it reverts. */
-const revertedBy = (message: string): readonly string[] =>
-  [...message.matchAll(/\breverts (?:commit )?([0-9a-f]{40})\b/gi)].map(([, sha = '']) => sha.toLowerCase());
 
 /** The id of a task: a few words for people, and its commit. */
 export function taskIdOf({ title, change }: Pick<MinedChange, 'title' | 'change'>): string {

@@ -12,7 +12,7 @@ export const OUTCOMES = {
   'passes-before': 'its tests pass without the change',
   'fails-after': 'its tests fail with the change',
   flaky: 'its tests are flaky',
-  unusable: 'the change or its tests cannot be used as text',
+  unusable: 'the change or its tests cannot be used in a task',
   removed: 'the task was removed from the dataset',
 } as const;
 export type MinedOutcome = keyof typeof OUTCOMES;
@@ -148,19 +148,29 @@ export function summaryRows(summary: MiningSummary): readonly (readonly [what: s
   ];
 }
 
+interface MiningProgress {
+  /** Changes that this call executed, and in how many seconds. */
+  readonly checked: number;
+  readonly seconds: number;
+  /** Tasks of the dataset before this call, and now. */
+  readonly before: number;
+  readonly kept: number;
+}
+
 /** Roughly how long the rest takes, from the mean of what was executed; null before the first. */
-export function timeLeft(
-  { checked, seconds, kept }: { readonly checked: number; readonly seconds: number; readonly kept: number },
+function timeLeft(
+  { checked, seconds, before, kept }: MiningProgress,
   { found, limit }: { readonly found: number; readonly limit: number },
 ): number | null {
   if (checked === 0) return null;
-  const untilLimit = kept === 0 ? found : Math.ceil(((limit - kept) * checked) / kept);
+  const made = kept - before;
+  const untilLimit = made === 0 ? found : Math.ceil(((limit - kept) * checked) / made);
   return (seconds / checked) * Math.max(0, Math.min(found - checked, untilLimit));
 }
 
 /** `3 of 50 tasks, 12 of 80 changes executed, about 14 min left`. */
 export function progressText(
-  done: { readonly checked: number; readonly seconds: number; readonly kept: number },
+  done: MiningProgress,
   of: { readonly found: number; readonly limit: number },
 ): string {
   const left = timeLeft(done, of);

@@ -65,6 +65,12 @@ export function statementOf(message: string): string | null {
   return saysSomething(text) ? text : null;
 }
 
+/** The first line of a message and, if it is that of a merge, the first line about what was merged. */
+export function titlesOf(message: string): readonly string[] {
+  const [first = '', ...rest] = skipBlank(message.slice(0, MAX_MESSAGE).split('\n'));
+  return MERGE_TITLE.test(first.trim()) ? [first, skipBlank(rest)[0] ?? ''] : [first];
+}
+
 /**
  * The task that issues describe together: what their pages show, without diffs and links to changes. Null if it says
  * nothing.

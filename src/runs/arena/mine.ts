@@ -1,4 +1,4 @@
-import { readRecords, readTasks, taskLine } from '../../core/arena/index.ts';
+import { readRecords, readTasks, taskLine, unfinishedChars } from '../../core/arena/index.ts';
 import {
   classifyChanges,
   type FoundChange,
@@ -88,6 +88,7 @@ async function executeInTurn(
 ): Promise<Pick<Mined, 'dropped' | 'stated'> & { readonly stop: Stop }> {
   const { limit, onProgress } = options;
   const tasks = () => options.others + keptIn(outcomes);
+  const before = tasks();
   const began = ports.clock.elapsed();
   const elapsed = () => (ports.clock.elapsed() - began) / 1_000;
   const dropped: MinedRecord[] = [];
@@ -116,7 +117,7 @@ async function executeInTurn(
     outcomes.set(record.commit, record.outcome);
     if (record.outcome !== 'kept') dropped.push(record);
     else if (tried.statedBy !== null) stated[tried.statedBy] = (stated[tried.statedBy] ?? 0) + 1;
-    const done = { kept: tasks(), checked: checked + 1, seconds: elapsed() };
+    const done = { before, kept: tasks(), checked: checked + 1, seconds: elapsed() };
     onProgress(`${recordText(record)} (${progressText(done, { found: open.length, limit })})`);
   }
   return { stop: stopNow(options, tasks(), 0) ?? 'done', dropped, stated };
@@ -185,8 +186,10 @@ async function earlierOutcomes(
     minedFile(dataset),
     MinedRecord,
   );
-  const text = await folder.text(dataset);
-  const { tasks, problems } = text?.trim() ? readTasks(text, dataset) : { tasks: [], problems: [] };
+  const text = (await folder.records(dataset)) ?? '';
+  // The rest of a line whose writer was killed; who appends next removes it.
+  const whole = text.slice(0, text.length - unfinishedChars(text));
+  const { tasks, problems } = whole.trim() ? readTasks(whole, dataset) : { tasks: [], problems: [] };
   const wrong = [...noted.problems, ...problems];
   if (wrong.length > 0) throw new Fault('CONTEST_INVALID', wrong.join('\n'));
   const written = new Set(tasks.flatMap((task) => (task.kind === 'repo' ? (task.origin?.commit ?? []) : [])));

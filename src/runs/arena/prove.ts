@@ -58,7 +58,7 @@ export async function proveChange(
 ): Promise<Proof> {
   const parts = await partsOf(ports, mined, options.repository);
   if (parts.kind === 'unusable') return { outcome: 'unusable', why: parts.why };
-  const { hidden, reference } = parts;
+  const { hidden, reference, deletesTests } = parts;
   const recipe = await recipeAt(ports, mined.base, options);
   if (recipe.kind === 'broken') return { outcome: 'base-broken', why: recipe.why };
   const task = taskOfChange(mined, recipe.commands, options);
@@ -73,7 +73,12 @@ export async function proveChange(
   const resolved = { ...task, start: mined.base, hidden: '' };
   try {
     const base = await openTaskBase(ports, folder, resolved, { ...how, runId: ports.newRunId() });
-    return (await whyNotProved(base, reference)) ?? { outcome: 'kept', task, hidden, reference };
+    const dropped = await whyNotProved(base, reference);
+    if (dropped === null) return { outcome: 'kept', task, hidden, reference };
+    // Tests that it deletes are still there and run beside the others.
+    return deletesTests && dropped.outcome === 'fails-after'
+      ? { outcome: 'unusable', why: `It deletes or renames tests, which a task cannot do. ${dropped.why}` }
+      : dropped;
   } catch (thrown) {
     const { code, message } = asFault(thrown);
     // Tasks are verified without the hosts that the repository's settings allow.
@@ -110,7 +115,12 @@ function taskOfChange(
 }
 
 type Parts =
-  | { readonly kind: 'parts'; readonly hidden: HiddenTests; readonly reference: string }
+  | {
+      readonly kind: 'parts';
+      readonly hidden: HiddenTests;
+      readonly reference: string;
+      readonly deletesTests: boolean;
+    }
   | { readonly kind: 'unusable'; readonly why: string };
 
 /** The tests of a change and the rest of it. */
@@ -136,7 +146,8 @@ async function partsOf(
       return unusable(`${path} is no text file of at most 1 MiB.`);
     hidden[path] = text;
   }
-  return { kind: 'parts', hidden, reference };
+  const deletesTests = read.patch.tests.some(({ change: how }) => how === 'deleted');
+  return { kind: 'parts', hidden, reference, deletesTests };
 }
 
 const presentTests = ({ tests }: Patch): readonly string[] =>

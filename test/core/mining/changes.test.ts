@@ -44,6 +44,10 @@ describe('changes of a history', () => {
   test.each([
     ['root', { parents: [] }],
     ['revert', { message: 'Revert "Parse durations"\n\nThis reverts commit x.' }],
+    ['revert', { message: `Back to bytes\n\nIt reverts ${sha('b')}, which was too slow.` }],
+    ['revert', { message: 'Merge pull request #14 from a/undo\n\nRevert "Revert \\"Parse durations\\""' }],
+    ['found', { message: 'Merge pull request #5 from a/revert-handling\n\nHandle refunds of orders' }],
+    ['release', { message: 'Merge pull request #6 from a/next\n\nchore: release 1.2.0' }],
     ['release', { message: 'v1.2.3' }],
     ['release', { message: 'chore(release): 1.2.0' }],
     ['release', { message: 'Release 2.0.0-beta.1 (#12)' }],
@@ -88,6 +92,27 @@ describe('changes of a history', () => {
         kind: 'left-out',
         why: 'reverted',
       });
+  });
+
+  test.each([
+    [
+      'merged',
+      'Merge pull request #12 from acme/durations\n\nParse durations without a unit',
+      'Merge pull request #13 from acme/revert-12-durations\n\nRevert "Parse durations without a unit"',
+    ],
+    [
+      'squashed',
+      'Parse durations without a unit (#12)',
+      'Revert "Parse durations without a unit (#12)" (#13)\n\nReverts acme/shop#12',
+    ],
+    ['an abbreviated name', 'Parse durations without a unit', 'Bytes\n\nThis reverts commit aaaaaaa.'],
+  ])("one that GitHub's button or git reverted makes no task: %s", (_, message, revert) => {
+    const changes = [change('b', { message: revert }), change('a', { message }), change('c')];
+    expect(classifyChanges(changes).map((one) => (one.kind === 'left-out' ? one.why : one.kind))).toEqual([
+      'revert',
+      'reverted',
+      'found',
+    ]);
   });
 
   test('settings of CI and test runners are no part of a task, snapshots are', () => {
@@ -159,11 +184,15 @@ describe('records of what was executed', () => {
   });
 
   test('the time left follows from what was executed, and ends at the limit', () => {
-    expect(progressText({ kept: 0, checked: 0, seconds: 0 }, { found: 80, limit: 50 })).toBe(
+    expect(progressText({ before: 0, kept: 0, checked: 0, seconds: 0 }, { found: 80, limit: 50 })).toBe(
       '0 of 50 tasks, 0 of 80 changes executed',
     );
-    expect(progressText({ kept: 5, checked: 10, seconds: 600 }, { found: 80, limit: 10 })).toBe(
+    expect(progressText({ before: 0, kept: 5, checked: 10, seconds: 600 }, { found: 80, limit: 10 })).toBe(
       '5 of 10 tasks, 10 of 80 changes executed, about 10 min left',
+    );
+    // Tasks of an earlier call say nothing about how many this one finds.
+    expect(progressText({ before: 40, kept: 40, checked: 5, seconds: 600 }, { found: 200, limit: 50 })).toBe(
+      '40 of 50 tasks, 5 of 200 changes executed, about 390 min left',
     );
   });
 });
