@@ -1,3 +1,4 @@
+import { counted } from '../model/index.ts';
 import { money } from '../reports/index.ts';
 import type { Competition, Way } from './competition.ts';
 import { type ReportSection, wholePercent } from './rating-section.ts';
@@ -21,21 +22,30 @@ const WAY_TEXT: Readonly<Record<Way, string>> = {
 
 /** What competing is worth, as a section of the report. */
 export function competitionSection(competition: Competition): ReportSection {
-  const { pools, contestants, classes, ways, best, undecided } = competition;
+  const { pools, tasks, contestants, classes, ways, best, undecided } = competition;
   const share = (solved: number) => `${oneDecimal(solved)} of ${pools} (${wholePercent(solved / pools)})`;
   return {
     title: 'What competing is worth',
     sentences: [
-      `Runoff chose among ${oneDecimal(contestants)} answers on average, as \`runoff select\` does, without the hidden tests. These say afterwards who was right.`,
+      `Runoff chose in ${counted(pools, 'set')} of answers, each to one task in one round and of ${oneDecimal(contestants)} answers on average, as \`runoff select\` does, without the hidden tests. These say afterwards who was right.`,
       "Intervals are Wilson's; several sets of answers to one task count as fewer, by how alike their results are.",
-      ...(undecided > 0 ? [`${undecided} more are not decided yet: \`runoff arena decide\` does it.`] : []),
+      ...(pools > tasks
+        ? [
+            'Dollars are those of each set by itself: an answer that stands for several rounds counts in each.',
+          ]
+        : []),
+      ...(undecided > 0
+        ? [
+            `${counted(undecided, 'more set is', 'more sets are')} not decided yet: \`runoff arena decide\` does it.`,
+          ]
+        : []),
       ...worthText(competition),
       ...(best === null ? [] : [`The best contestant is \`${best}\`, which is known only afterwards.`]),
     ],
     tables: [
       {
         caption: "Runoff's decisions by class",
-        head: ['Decision', 'Tasks', 'Right', '95% interval', 'A right answer among those to choose from'],
+        head: ['Decision', 'Sets', 'Right', '95% interval', 'A right answer among those to choose from'],
         align: 'lrrrr',
         rows: classes.map((row) => [
           CLASS_TEXT[row.class],
@@ -64,7 +74,7 @@ export function competitionSection(competition: Competition): ReportSection {
 
 const oneDecimal = (value: number): string => (Number.isInteger(value) ? String(value) : value.toFixed(1));
 
-/** The difference to one contestant alone, in tasks and dollars. */
+/** The difference to one contestant alone, in sets and dollars. */
 function worthText({ ways, pools }: Competition): readonly string[] {
   const [runoff, single] = ['runoff', 'single'].map((name) => ways.find(({ way }) => way === name));
   if (!runoff || !single || pools === 0) return [];

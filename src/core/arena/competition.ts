@@ -1,9 +1,9 @@
 import { byCodeUnits } from '../model/index.ts';
 import { wilsonByTask } from './chance.ts';
 import { solvedOf } from './measures.ts';
-import { isAskedOnce } from './pairs.ts';
 import type { Interval } from './rating.ts';
 import { DECISION_CLASSES, type DecisionClass, type PoolDecision, type Sample } from './records.ts';
+import { roundOf } from './standing.ts';
 import type { ResolvedContest, Sha256 } from './versions.ts';
 
 /** The answers to one task in one round, among which Runoff chooses. */
@@ -21,24 +21,27 @@ const keyOfIds = (ids: readonly string[]): string => ids.join(' ');
 
 /** Pools of the repository tasks, each with the answers of at least two contestants whose outcome is known. */
 export function poolsOf(
-  contest: Pick<ResolvedContest, 'contestants' | 'tasks' | 'temperature'>,
+  contest: Pick<ResolvedContest, 'tasks' | 'temperature'>,
   samples: readonly Sample[],
 ): readonly SamplePool[] {
-  const isSame = contest.contestants.every(({ agent }) => isAskedOnce(contest, agent));
-  const made = new Set(samples.filter((one) => !isAskedOnce(contest, one.agent)).map(({ round }) => round));
-  const rounds = isSame ? [null] : [...made].toSorted((a, b) => a - b);
+  const known = Map.groupBy(
+    samples.filter((one) => solvedOf(one) !== null),
+    ({ task }) => task,
+  );
   return contest.tasks
     .filter(({ kind }) => kind === 'repo')
-    .flatMap(({ id: task }) =>
-      rounds.flatMap((round): readonly SamplePool[] => {
-        const own = samples
-          .filter((one) => one.task === task && solvedOf(one) !== null)
-          .filter((one) => round === null || one.round === round || isAskedOnce(contest, one.agent))
+    .flatMap(({ id: task }) => {
+      const answers = known.get(task) ?? [];
+      const made = new Set(answers.map((one) => roundOf(contest, one)).filter((round) => round !== null));
+      const rounds = made.size === 0 ? [null] : [...made].toSorted((a, b) => a - b);
+      return rounds.flatMap((round): readonly SamplePool[] => {
+        const own = answers
+          .filter((one) => [null, round].includes(roundOf(contest, one)))
           .toSorted((a, b) => byCodeUnits(a.id, b.id));
         const contestants = new Set(own.map(({ contestant }) => contestant)).size;
         return contestants < 2 ? [] : [{ key: keyOfIds(own.map(({ id }) => id)), task, round, samples: own }];
-      }),
-    );
+      });
+    });
 }
 
 /** The id of the decision on a pool. */
@@ -62,20 +65,24 @@ export type Way = (typeof WAYS)[number];
 /** What one way of getting a change would have solved, and cost. */
 interface WayRow {
   readonly way: Way;
-  /** Tasks; an expected number where chance decides. */
+  /** Pools; an expected number where chance decides. */
   readonly solved: number;
-  /** US dollars for contestants. What execution costs in time is not counted. */
+  /**
+   * US dollars for contestants, as if each pool were asked by itself: an answer that is in several counts in each. What
+   * execution costs in time is not counted.
+   */
   readonly usd: number;
   readonly usdPerSolved: number | null;
 }
 
 export interface Competition {
   readonly pools: number;
+  readonly tasks: number;
   /** Contestants of a pool, on average. */
   readonly contestants: number;
   readonly classes: readonly ClassRow[];
   readonly ways: readonly WayRow[];
-  /** The contestant that solved most of these tasks, known only afterwards; of several, the cheapest. */
+  /** The contestant that solved most of these pools, known only afterwards; of several, the cheapest. */
   readonly best: string | null;
   /** Pools that nobody has decided yet, which are not counted. */
   readonly undecided: number;
@@ -95,6 +102,7 @@ export function competitionOf(pools: readonly SamplePool[], decisions: readonly 
   const samples = decided.reduce((sum, { pool }) => sum + pool.samples.length, 0);
   return {
     pools: decided.length,
+    tasks: new Set(decided.map(({ pool }) => pool.task)).size,
     contestants: decided.length === 0 ? 0 : samples / decided.length,
     classes: DECISION_CLASSES.map((name) => classRow(name, decided)),
     ways: WAYS.map((way) => wayRow(way, decided, best)),

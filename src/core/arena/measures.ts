@@ -1,12 +1,12 @@
 import { wilsonByTask } from './chance.ts';
-import { NO_AGENT } from './contest.ts';
-import { isAskedOnce, meetings } from './pairs.ts';
+import { meetings } from './pairs.ts';
+import { isAsked } from './plan.ts';
 import type { Interval, Match } from './rating.ts';
 import type { Sample } from './records.ts';
-import { type ContestRecords, roundOf } from './standing.ts';
+import { roundOf, type Standing } from './standing.ts';
 import type { ResolvedContest } from './versions.ts';
 
-/** What one contestant did, apart from votes. Left-out tasks do not count. */
+/** What one contestant did, apart from votes. Tasks that are left out count in `leftOut` and `usd` alone. */
 export interface ContestantRow {
   /** Place in the list of contestants, from 1: its mark in the picture. */
   readonly number: number;
@@ -17,6 +17,8 @@ export interface ContestantRow {
   readonly samples: number;
   /** Samples of a finished contest: one for each rated task and round. */
   readonly expected: number;
+  /** Samples of tasks that are left out. */
+  readonly leftOut: number;
   readonly answered: number;
   /** Answers that cannot be used: refusals, prose instead of a diff, and none at all. */
   readonly refused: number;
@@ -30,7 +32,10 @@ export interface ContestantRow {
   /** 0 to 1, with a 95% interval (`wilsonByTask`); null if nothing was verified. */
   readonly passRate: number | null;
   readonly passInterval: Interval | null;
-  /** US dollars of all samples, and on average of one. An answer that was reused counts with its original price. */
+  /**
+   * US dollars of all samples, and on average of one of a rated task. An answer that was reused counts with its original
+   * price.
+   */
   readonly usd: number;
   readonly usdEach: number | null;
   /** Seconds until the answer, on average of those where they are known. */
@@ -40,14 +45,24 @@ export interface ContestantRow {
   readonly secondsPerSolved: number | null;
 }
 
+/** `rounds`: of the contest, or more if more were made. */
 export function contestantRow(
-  { contest }: ContestRecords,
+  contest: ResolvedContest,
   id: string,
-  { number, samples }: { readonly number: number; readonly samples: readonly Sample[] },
+  {
+    number,
+    standing: { samples, unrated },
+    rounds,
+  }: {
+    readonly number: number;
+    readonly standing: Pick<Standing, 'samples' | 'unrated'>;
+    readonly rounds: number;
+  },
 ): ContestantRow {
   const { agent = '', model = '', prompt = '' } = contest.contestants.find((one) => one.id === id) ?? {};
   const own = samples.filter(({ contestant }) => contestant === id);
   const count = (outcome: Sample['outcome']) => own.filter((one) => one.outcome === outcome).length;
+  const leftOut = unrated.filter(({ contestant }) => contestant === id);
   const onRepositories = own.filter(({ form }) => form === 'diff');
   const known = onRepositories.filter((one) => solvedOf(one) !== null);
   const results = known.map((one) => ({ task: one.task, isRight: solvedOf(one) === true }));
@@ -62,7 +77,8 @@ export function contestantRow(
     model,
     prompt,
     samples: own.length,
-    expected: expectedSamples(contest, agent, samples),
+    expected: expectedSamples(contest, { agent }, { samples, rounds }),
+    leftOut: leftOut.length,
     answered: count('answered'),
     refused: count('refused'),
     notADiff: count('not-a-diff'),
@@ -72,7 +88,7 @@ export function contestantRow(
     solvedByExitCode: byExitCode,
     passRate: known.length === 0 ? null : solved / known.length,
     passInterval: known.length === 0 ? null : wilsonByTask(results),
-    usd: dollarsOf(own),
+    usd: dollarsOf([...own, ...leftOut]),
     usdEach: each(dollarsOf(own)),
     secondsEach: each(secondsOf(own)),
     usdPerSolved: perSolved(dollarsOf(known)),
@@ -80,17 +96,16 @@ export function contestantRow(
   };
 }
 
-/** Agents answer repository tasks only. */
 function expectedSamples(
-  contest: ContestRecords['contest'],
-  agent: string,
-  samples: readonly Sample[],
+  contest: ResolvedContest,
+  contestant: Pick<ContestantRow, 'agent'>,
+  { samples, rounds }: { readonly samples: readonly Sample[]; readonly rounds: number },
 ): number {
   const rated = new Set(samples.map(({ task }) => task));
-  const tasks = contest.tasks.filter(
-    ({ id, kind }) => rated.has(id) && (agent === NO_AGENT || kind === 'repo'),
-  );
-  return tasks.length * (isAskedOnce(contest, agent) ? 1 : contest.rounds);
+  const tasks = contest.tasks.filter(({ id }) => rated.has(id));
+  return Array.from({ length: rounds }, (_, at) =>
+    tasks.filter((task) => isAsked(contest, task, contestant, at + 1)),
+  ).flat().length;
 }
 
 /** Sorted, so that the order of the samples does not show in the last digit. */

@@ -1,5 +1,6 @@
 import { counted } from '../model/index.ts';
 import { NO_AGENT } from './contest.ts';
+import { isAskedOnce } from './pairs.ts';
 import type { BaseResult, Sample } from './records.ts';
 import { isBroken } from './verification.ts';
 import {
@@ -53,14 +54,15 @@ export function planSamples(
   return { missing, done: all.length - missing.length, notes: notesOn(contest) };
 }
 
-function isAsked(
-  { temperature }: ResolvedContest,
-  { kind }: ResolvedTask,
-  { agent }: ResolvedContestant,
+/** Whether a contestant is asked for a task in a round. */
+export function isAsked(
+  contest: Pick<ResolvedContest, 'temperature'>,
+  { kind }: Pick<ResolvedTask, 'kind'>,
+  { agent }: Pick<ResolvedContestant, 'agent'>,
   round: number,
 ): boolean {
   if (agent !== NO_AGENT) return kind === 'repo';
-  return temperature !== 0 || round === 1;
+  return round === 1 || !isAskedOnce(contest, agent);
 }
 
 function notesOn({ contestants, tasks, temperature, rounds }: ResolvedContest): readonly string[] {

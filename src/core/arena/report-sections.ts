@@ -59,11 +59,11 @@ function gridSection({ contestants, ratings }: ArenaReport): ReportSection {
 const columnOf = ({ model, agent }: ContestantRow): string =>
   agent === NO_AGENT ? model : `${model}, ${agent}`;
 
-const gridCell = ({ solved, verified, usdEach }: ContestantRow, elo: number | undefined): string =>
+const gridCell = ({ solved, verified, usdEach, leftOut }: ContestantRow, elo: number | undefined): string =>
   [
     ...(verified > 0 ? [`${solved} of ${verified}`] : []),
     ...(elo === undefined ? [] : [`Elo ${elo.toFixed(0)}`]),
-    usdEach === null ? 'no answer yet' : money(usdEach),
+    usdEach !== null ? money(usdEach) : leftOut > 0 ? 'only tasks that are left out' : 'no answer yet',
   ].join(', ');
 
 const range = ({ low, high }: Interval): string => `[${wholePercent(low)}, ${wholePercent(high)}]`;
@@ -129,14 +129,21 @@ const unusableText = ({ refused, notADiff, failed }: ContestantRow): string =>
     ...(failed > 0 ? [`${failed} failed`] : []),
   ].join(', ') || 'none';
 
-function frontSection({ front }: ArenaReport): ReportSection {
+function frontSection({ front, contestants }: ArenaReport): ReportSection {
   const title = 'Quality and cost';
+  const drawn = new Set(front.points.map(({ id }) => id));
+  const unknown = contestants.flatMap(({ id }) => (drawn.has(id) ? [] : [id]));
   const best = front.points.filter(({ onFront }) => onFront).map(({ number, id }) => `${number} (\`${id}\`)`);
   if (best.length === 0) return { title, sentences: ['There is nothing to compare yet.'], tables: [] };
   return {
     title,
     sentences: [
-      `On the Pareto front of ${front.quality} against dollars for one answer: ${best.join(', ')}. For every other contestant, one of these is at least as good and at most as expensive.`,
+      `On the Pareto front of ${front.quality} against dollars for one answer: ${best.join(', ')}. For every other contestant in the picture, one of these is at least as good and at most as expensive.`,
+      ...(unknown.length > 0
+        ? [
+            `Not in the picture, because there is no ${front.quality} that can be compared: ${quotedList(unknown)}.`,
+          ]
+        : []),
     ],
     tables: [],
     picture: true,

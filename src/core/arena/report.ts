@@ -6,6 +6,7 @@ import { type Competition, competitionOf, poolsOf } from './competition.ts';
 import { type ContestantRow, contestantRow, type FrontPoint, paretoFront, truthMatches } from './measures.ts';
 import { alikeMatches } from './pairs.ts';
 import { type Match, type RatingTable, rate } from './rating.ts';
+import { quotedList } from './rating-section.ts';
 import { type ContestRecords, type LeftOutTask, type Standing, standingOf } from './standing.ts';
 
 /** Where ratings come from. Each is calculated by itself. */
@@ -32,6 +33,7 @@ export interface ArenaReport {
   /** The version of the contest. */
   readonly contest: string;
   readonly tasks: number;
+  /** Of the contest, or more if `gen --rounds` made more. */
   readonly rounds: number;
   /** Sorted by id; `number` is the place in this list, from 1. */
   readonly contestants: readonly ContestantRow[];
@@ -74,16 +76,16 @@ export function arenaReport(records: ContestRecords): ArenaReport {
     judges: table(withAlike(standing, judged)),
     truth: table(truthMatches(contest, standing.samples)),
   };
-  const contestants = ids.map((id, at) =>
-    contestantRow(records, id, { number: at + 1, samples: standing.samples }),
-  );
+  const made = [...standing.samples, ...standing.unrated];
+  const rounds = made.reduce((most, { round }) => Math.max(most, round), contest.rounds);
+  const contestants = ids.map((id, at) => contestantRow(contest, id, { number: at + 1, standing, rounds }));
   const truth = truthByPair(standing);
   return {
     version: 1,
     name: contest.name,
     contest: records.digest,
     tasks: contest.tasks.length,
-    rounds: contest.rounds,
+    rounds,
     contestants,
     ratings,
     votes: votesIn(standing),
@@ -92,7 +94,10 @@ export function arenaReport(records: ContestRecords): ArenaReport {
     front: frontOf(contestants, ratings),
     leftOut: standing.leftOut,
     competition: decisions.length === 0 ? null : competitionOf(poolsOf(contest, standing.samples), decisions),
-    notes: [...standing.notes, ...fieldNotes(contestants)],
+    notes: [
+      ...standing.notes,
+      ...fieldNotes(contestants, `runoff arena gen${rounds > contest.rounds ? ` --rounds ${rounds}` : ''}`),
+    ],
   };
 }
 
@@ -185,17 +190,23 @@ function frontOf(
   };
 }
 
-function fieldNotes(contestants: readonly ContestantRow[]): readonly string[] {
-  const missing = contestants.filter(({ samples }) => samples === 0).map(({ id }) => `\`${id}\``);
+/** `gen`: the command that makes what is missing. */
+function fieldNotes(contestants: readonly ContestantRow[], gen: string): readonly string[] {
+  const silent = contestants.filter(({ samples }) => samples === 0);
+  const missing = silent.flatMap(({ id, leftOut }) => (leftOut === 0 ? [id] : []));
+  const unrated = silent.flatMap(({ id, leftOut }) => (leftOut > 0 ? [id] : []));
   const partial = contestants.filter(({ samples, expected }) => samples > 0 && samples < expected);
   return [
     ...(contestants.length === 1
       ? ['The contest has one contestant: there is nobody to compare it with.']
       : []),
-    ...(missing.length > 0 ? [`Not rated, because nothing was answered yet: ${missing.join(', ')}.`] : []),
+    ...(missing.length > 0 ? [`Not rated, because nothing was answered yet: ${quotedList(missing)}.`] : []),
+    ...(unrated.length > 0
+      ? [`Not rated, because only tasks that are left out were answered: ${quotedList(unrated)}.`]
+      : []),
     ...partial.map(
       ({ id, samples, expected }) =>
-        `\`${id}\` has ${samples} of ${counted(expected, 'answer')}; \`runoff arena gen\` makes the rest.`,
+        `\`${id}\` has ${samples} of ${counted(expected, 'answer')}; \`${gen}\` makes the rest.`,
     ),
   ];
 }

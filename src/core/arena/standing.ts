@@ -34,6 +34,8 @@ export interface LeftOutTask {
 export interface Standing {
   /** Of this version, of tasks that are rated. */
   readonly samples: readonly Sample[];
+  /** Of this version, of tasks that are left out. */
+  readonly unrated: readonly Sample[];
   readonly leftOut: readonly LeftOutTask[];
   /** Pairs of answers that can be compared, sorted by key. */
   readonly pairs: readonly SamplePair[];
@@ -67,6 +69,7 @@ export function standingOf({ contest, digest, samples, bases, votes }: ContestRe
   const onLeftOut = counting.votes.filter(({ task }) => withoutRating.has(task)).length;
   return {
     samples: rated,
+    unrated: current.filter(({ task }) => withoutRating.has(task)),
     leftOut,
     pairs,
     pairsByKey,

@@ -4,6 +4,7 @@ import {
   arenaReport,
   type Competition,
   competitionOf,
+  competitionSection,
   decisionId,
   PoolDecision,
   poolsOf,
@@ -113,6 +114,36 @@ describe('what competing is worth', () => {
     expect(competitionOf(poolsIn(field), decisions.slice(1))).toMatchObject({ pools: 3, undecided: 1 });
     const other = { ...decisions[0], samples: two.samples.map(({ id }) => id) } as PoolDecision;
     expect(competitionOf([one], [other])).toMatchObject({ pools: 0, undecided: 1, best: null });
+  });
+
+  test('a set of answers counts once, and in as many rounds as somebody answered it anew', () => {
+    const plain = contestOf(['a', 'b', 'agent'], [repoTask('one'), repoTask('two')], { rounds: 2 });
+    const contestants = plain.contestants.map((each) =>
+      each.id === 'agent' ? { ...each, agent: 'builtin' } : each,
+    );
+    const mixed = new Field({ ...plain, contestants });
+    for (const task of ['one', 'two']) {
+      mixed.answer('a', task, 'diff of a', { verification: SOLVED });
+      mixed.answer('b', task, 'diff of b', { verification: UNSOLVED });
+    }
+    // Nobody but plain calls has answered the second task.
+    for (const round of [1, 2]) mixed.answer('agent', 'one', `${round}`, { round, verification: UNSOLVED });
+    const pools = poolsIn(mixed);
+    expect(pools.map(({ task, round, samples }) => [task, round, samples.length])).toEqual([
+      ['one', 1, 3],
+      ['one', 2, 3],
+      ['two', null, 2],
+    ]);
+    const found = competitionOf(
+      pools,
+      pools.map((pool) => decided(mixed, pool, 'clear', 'a')),
+    );
+    expect(found).toMatchObject({ pools: 3, tasks: 2, best: 'a', undecided: 0 });
+    // Each set by itself: three answers twice, and two.
+    expect(wayOf(found, 'runoff')).toMatchObject({ solved: 3, usd: expect.closeTo(0.08) });
+    expect(competitionSection(found).sentences.join(' ')).toMatch(
+      /^Runoff chose in 3 sets of answers, .* an answer that stands for several rounds counts in each\./,
+    );
   });
 
   test('a task that one contestant answered is no competition', () => {

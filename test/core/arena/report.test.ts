@@ -9,8 +9,9 @@ import {
   reportHtml,
   reportJson,
   reportMarkdown,
+  reportSummary,
 } from '../../../src/core/arena/index.ts';
-import { contestOf, Field, repoTask, SOLVED, textTask, UNSOLVED } from './contest-records.ts';
+import { contestOf, Field, repoTask, SOLVED, TESTS, textTask, UNSOLVED } from './contest-records.ts';
 
 /** Two prompts and two models on six repository tasks and three texts: `brief/small` solves least, at the least cost. */
 function spring(): Field {
@@ -142,6 +143,56 @@ describe('the report', () => {
     alone.answer('ada', 't', 'x');
     expect(reportMarkdown(arenaReport(alone.records))).toContain('there is nobody to compare it with');
     expect(frontPicture(arenaReport(alone.records))).toBe('');
+  });
+
+  test('counts what was paid for tasks that are left out, and says who answered nothing else', () => {
+    const field = new Field(contestOf(['ada', 'bob'], [repoTask('r1'), repoTask('r2')]));
+    for (const task of ['r1', 'r2']) field.answer('ada', task, 'diff', { verification: SOLVED });
+    field.answer('bob', 'r1', 'diff', { verification: UNSOLVED });
+    const found = { contest: field.digest, task: 'r1', commit: 'a'.repeat(40), built: null } as const;
+    field.bases.push({
+      version: 1,
+      id: 'b0000000000000000',
+      ...{ ...found, tests: TESTS, hiddenTests: null, rated: false, why: 'It passes without a change.' },
+      at: '2026-11-24T12:00:00Z',
+    });
+    const report = arenaReport(field.records);
+    expect(report.contestants).toMatchObject([
+      { id: 'ada', samples: 1, leftOut: 1, usd: 0.02, usdEach: 0.01, passRate: 1 },
+      { id: 'bob', samples: 0, leftOut: 1, usd: 0.01, usdEach: null, passRate: null },
+    ]);
+    expect(report.notes).toEqual(['Not rated, because only tasks that are left out were answered: `bob`.']);
+    const markdown = reportMarkdown(report);
+    expect(markdown).not.toContain('no answer yet');
+    expect(markdown).toContain(
+      'Not in the picture, because there is no pass rate that can be compared: `bob`.',
+    );
+  });
+
+  test('is about the rounds that were made, if they are more than the contest has', () => {
+    const field = new Field(contestOf(['ada', 'bob'], [repoTask('r')], { temperature: 'default' }));
+    for (const round of [1, 2, 3])
+      for (const one of round === 3 ? ['ada'] : ['ada', 'bob'])
+        field.answer(one, 'r', `${one} ${round}`, { round, verification: SOLVED });
+    const report = arenaReport(field.records);
+    expect(reportSummary(report)).toContain('2 contestants on 1 task in 3 rounds: ');
+    expect(report.contestants.map(({ samples, expected }) => [samples, expected])).toEqual([
+      [3, 3],
+      [2, 3],
+    ]);
+    expect(report.notes).toEqual(['`bob` has 2 of 3 answers; `runoff arena gen --rounds 3` makes the rest.']);
+  });
+
+  test('names who is not in the picture: their votes connect them with nobody in it', () => {
+    const field = new Field(contestOf(['ada', 'bob', 'cyd', 'dan', 'eve'], [textTask('t')]));
+    const of = (one: string) => field.answer(one, 't', one);
+    const [ada, bob, cyd, dan, eve] = [of('ada'), of('bob'), of('cyd'), of('dan'), of('eve')];
+    field.vote(ada, bob, 'left');
+    field.vote(bob, cyd, 'left');
+    field.vote(dan, eve, 'left');
+    expect(reportMarkdown(arenaReport(field.records))).toContain(
+      'Not in the picture, because there is no rating by people that can be compared: `dan`, `eve`.',
+    );
   });
 
   test('draws the rating against cost where nothing is verified', () => {
