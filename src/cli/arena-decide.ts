@@ -29,9 +29,10 @@ async function decide(shell: Shell, name: string, flags: DecideFlags): Promise<n
   const release = shell.onInterrupt(() => stop.abort());
   try {
     const { tools, contests, variants } = await shell.openMining();
-    const folder = await contests.open(contestPath(shell, contests, name, flags), 'write', {
-      repository: resolve(shell.cwd, flags.repo),
-    });
+    const path = contestPath(shell, contests, name, flags);
+    // A name that nobody wrote must not leave a folder behind.
+    await (await contests.open(path, 'read')).close();
+    const folder = await contests.open(path, 'write', { repository: resolve(shell.cwd, flags.repo) });
     try {
       const loaded = await loadContest(folder, { variants });
       const decisions = await decideContest(tools, folder, loaded, {

@@ -4,7 +4,7 @@ import { CONTEST_FILE } from '../core/arena/index.ts';
 import { STOPS, statementLines, summaryRows } from '../core/mining/index.ts';
 import { type Mined, mineHistory } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
-import { contestPath } from './arena.ts';
+import { contestPath, dirWords } from './arena.ts';
 import { jsonOption, whole } from './options.ts';
 import { jsonText, shellWord, shown } from './render/index.ts';
 
@@ -124,11 +124,11 @@ function afterMining(
   { dir, repo }: Pick<MineFlags, 'dir' | 'repo'>,
   file: string,
 ): string {
-  const at = dir === undefined ? '' : ` --dir ${dir}`;
+  const contest = [name, ...dirWords(dir === undefined ? {} : { dir })].join(' ');
   if (name === undefined) return `Name it in a contest: \`tasks: ${file}\`.`;
   return isContest
-    ? `Next: runoff arena gen ${name}${at}${repo === '.' ? '' : ` --repo ${shellWord(repo)}`} (contest.yml must say \`tasks: tasks.jsonl\`)`
-    : `Next: runoff arena init ${name}${at}, then \`tasks: tasks.jsonl\` in its contest.yml`;
+    ? `Next: runoff arena gen ${contest}${repo === '.' ? '' : ` --repo ${shellWord(repo)}`} (contest.yml must say \`tasks: tasks.jsonl\`)`
+    : `Next: runoff arena init ${contest}, then \`tasks: tasks.jsonl\` in its contest.yml`;
 }
 
 const SHALLOW =

@@ -17,7 +17,7 @@ import { money } from '../core/reports/index.ts';
 import type { ContestFolder } from '../ports/index.ts';
 import { judgeContest, keepAnswers, loadContest, payerOf, Voting } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
-import { type ContestFlags, contestCommand, contestPath, examples } from './arena.ts';
+import { type ContestFlags, contestCommand, contestPath, dirWords, examples } from './arena.ts';
 import { voteByKeys } from './ballot.ts';
 import { names, parseDollars, whole } from './options.ts';
 import { ballotJson, jsonText, painter, shown } from './render/index.ts';
@@ -85,14 +85,15 @@ async function vote(shell: Shell, name: string, flags: VoteFlags): Promise<numbe
     const changed = changedAfterVotes(loaded.digest, loaded.votes, loaded.samples);
     if (changed !== null) throw new Fault('CONTEST_CHANGED', changed);
     const open = { shell, folder, loaded, flags, standing: standingOf(loaded) };
-    const nothing = nothingToCompare(open, name);
+    const called = [name, ...dirWords(flags)].join(' ');
+    const nothing = nothingToCompare(open, called);
     if (nothing !== null) {
       shell.screen.err(`${nothing}\n`);
       return EXIT.failed;
     }
     if (isListing) return listPairs(open);
     if (flags.record !== undefined) return await recordVotes(open, flags.record);
-    return flags.judge === undefined ? await voteHere(open, name) : await letJudgesVote(open, name);
+    return flags.judge === undefined ? await voteHere(open, called) : await letJudgesVote(open, called);
   } finally {
     await folder.close();
   }

@@ -217,7 +217,8 @@ async function generateContest(shell: Shell, name: string, flags: GenFlags): Pro
 const nextAfter = ({ contest }: ContestRecords): 'report' | 'vote' =>
   contest.tasks.every(({ kind }) => kind === 'repo') ? 'report' : 'vote';
 
-const dirWords = ({ dir }: ContestFlags): readonly string[] =>
+/** The words of a command that lead to the same folder. */
+export const dirWords = ({ dir }: ContestFlags): readonly string[] =>
   dir === undefined ? [] : ['--dir', shellWord(dir)];
 
 async function generateLoaded(

@@ -1,13 +1,13 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openContests } from '../../src/adapters/arena/index.ts';
 import { readRecords, VOTES_FILE, VoteRecord } from '../../src/core/arena/index.ts';
-import type { ShellTerminal } from '../../src/runs/index.ts';
+import type { MinePorts, ShellTerminal } from '../../src/runs/index.ts';
 import type { Shell } from '../../src/shell.ts';
 import type { Field } from '../core/arena/contest-records.ts';
-import type { Parts } from '../world/partial.ts';
+import { type Parts, partial } from '../world/partial.ts';
 import { contestFile, fieldFrom, writeContest } from './contest-folder.ts';
 import { shellOver } from './shell.ts';
 
@@ -70,6 +70,11 @@ const at = (over: Parts<Shell> = {}) => {
     {},
     {
       openContests: async () => ({ contests, variants: new Map<string, string>() }),
+      openMining: async () => ({
+        tools: partial<MinePorts>({}),
+        contests,
+        variants: new Map<string, string>(),
+      }),
       onInterrupt: () => () => {},
       typing: null,
       readText: (path: string) => readFile(path, 'utf8'),
@@ -280,7 +285,15 @@ describe('bad input', () => {
     const shell = at({ typing: person().typing });
     expect(await shell.type('arena', 'vote', 'autumn')).toBe(2);
     expect(shell.err()).toContain('There is no contest in');
-    expect(await readFile(join(dir, 'autumn', '.lock'), 'utf8').catch(() => null)).toBeNull();
+    expect(await shell.type('arena', 'decide', 'autumn')).toBe(2);
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  test('what to do next leads to the same folder', async () => {
+    await writeContest(join(dir, 'my evals'), contestFile(TASKS), fieldFrom(contestFile(TASKS)));
+    const shell = at({ cwd: dir });
+    expect(await shell.type('arena', 'vote', 'spring', '--dir', 'my evals', '--json')).toBe(1);
+    expect(shell.err()).toContain("Make them with: runoff arena gen spring --dir 'my evals'");
   });
 
   test('a damaged line of votes is named with its number, and the file stays as it is', async () => {

@@ -4,7 +4,7 @@ export const contestTemplate = (
   models: readonly string[],
 ): string => `# A contest: every contestant answers every task. docs/arena.md describes each field.
 version: 1
-name: ${name}
+name: ${JSON.stringify(name)}
 
 # Texts by name; long ones in a file: careful: { file: prompts/careful.md }
 prompts:

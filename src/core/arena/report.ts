@@ -6,7 +6,6 @@ import { type Competition, competitionOf, poolsOf } from './competition.ts';
 import { type ContestantRow, contestantRow, type FrontPoint, paretoFront, truthMatches } from './measures.ts';
 import { alikeMatches } from './pairs.ts';
 import { type Match, type RatingTable, rate } from './rating.ts';
-import { quotedList } from './rating-section.ts';
 import { type ContestRecords, type LeftOutTask, type Standing, standingOf } from './standing.ts';
 
 /** Where ratings come from. Each is calculated by itself. */
@@ -193,16 +192,16 @@ function frontOf(
 /** `gen`: the command that makes what is missing. */
 function fieldNotes(contestants: readonly ContestantRow[], gen: string): readonly string[] {
   const silent = contestants.filter(({ samples }) => samples === 0);
-  const missing = silent.flatMap(({ id, leftOut }) => (leftOut === 0 ? [id] : []));
-  const unrated = silent.flatMap(({ id, leftOut }) => (leftOut > 0 ? [id] : []));
+  const missing = silent.flatMap(({ id, leftOut }) => (leftOut === 0 ? [`\`${id}\``] : []));
+  const unrated = silent.flatMap(({ id, leftOut }) => (leftOut > 0 ? [`\`${id}\``] : []));
   const partial = contestants.filter(({ samples, expected }) => samples > 0 && samples < expected);
   return [
     ...(contestants.length === 1
       ? ['The contest has one contestant: there is nobody to compare it with.']
       : []),
-    ...(missing.length > 0 ? [`Not rated, because nothing was answered yet: ${quotedList(missing)}.`] : []),
+    ...(missing.length > 0 ? [`Not rated, because nothing was answered yet: ${missing.join(', ')}.`] : []),
     ...(unrated.length > 0
-      ? [`Not rated, because only tasks that are left out were answered: ${quotedList(unrated)}.`]
+      ? [`Not rated, because only tasks that are left out were answered: ${unrated.join(', ')}.`]
       : []),
     ...partial.map(
       ({ id, samples, expected }) =>

@@ -215,20 +215,27 @@ const MIN_COPY_CHARS = 40;
 /** Bytes of a file that `Workspaces.readFile` reads; no file of another size is a copy. */
 const READABLE_BYTES = 2 ** 20;
 
-/** Refuses a base with a copy of a hidden test or of the reference at another path, such as that of a moved contest. */
+/**
+ * Refuses a base with a copy of the reference, or of a hidden test at another path, such as that of a moved contest. At
+ * its own path, a file among the hidden tests may be what the base has, too.
+ */
 async function refuseCopies(
   { workspaces }: Pick<World, 'workspaces'>,
   folder: TaskFolder,
   { id, hiddenTests, reference }: ResolvedRepoTask,
   { source, commit, paths }: Start & { readonly paths: readonly string[] },
 ): Promise<void> {
-  const secrets = [...((hiddenTests === undefined ? null : await folder.files(hiddenTests)) ?? [])];
+  const below = (path: string) => paths.filter((one) => one.endsWith(`/${path}`));
+  const hidden = (hiddenTests === undefined ? null : await folder.files(hiddenTests)) ?? [];
+  const secrets = hidden.map((one) => ({ ...one, twins: below(one.path) }));
   const diff = reference === undefined ? null : ((await folder.text?.(reference)) ?? null);
-  if (reference !== undefined && diff !== null)
-    secrets.push({ path: reference.slice(reference.lastIndexOf('/') + 1), text: diff });
-  for (const { path, text } of secrets) {
+  if (reference !== undefined && diff !== null) {
+    const path = reference.slice(reference.lastIndexOf('/') + 1);
+    secrets.push({ path, text: diff, twins: [...paths.filter((one) => one === path), ...below(path)] });
+  }
+  for (const { path, text, twins } of secrets) {
     if (text.length < MIN_COPY_CHARS || Buffer.byteLength(text) > READABLE_BYTES) continue;
-    for (const twin of paths.filter((one) => one.endsWith(`/${path}`)))
+    for (const twin of twins)
       if ((await workspaces.readFile(source, commit, twin)) === text)
         throw new Fault(
           'CONTEST_INVALID',

@@ -5,6 +5,8 @@ import {
   capContest,
   changedAfterVotes,
   contestDigest,
+  contestTemplate,
+  isContestName,
   type RepoTask,
   type ResolvedContest,
   readContest,
@@ -134,6 +136,17 @@ const REPO: RepoTask = {
   verify: ['npm test'],
   hiddenTests: 'hidden/bug-1',
 };
+
+test.each(['first', '2026', '1.5', '1e3', '0x10', 'true', 'null', 'no'])(
+  'a new contest named %s can be read',
+  (name) => {
+    expect(isContestName(name)).toBe(true);
+    expect(readContest(contestTemplate(name, ['a/one']))).toMatchObject({
+      kind: 'contest',
+      contest: { name },
+    });
+  },
+);
 
 describe('datasets', () => {
   test('what is written as a line is read as the same task', () => {
