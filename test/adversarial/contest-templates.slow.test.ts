@@ -141,20 +141,6 @@ tasks:
       await task(`{ template: ${template} }`);
       await refused('evals/first', 'which contestants must not see');
     }
-    // A reference that lies in the top folder or below it, in a template and in a commit.
-    const solution = 'A diff that only the reference of this contest contains, line by line.\n';
-    await mkdir(join(folder, 'ref'));
-    await mkdir(join(folder, 'templates/deep/notes'), { recursive: true });
-    for (const path of ['ref/fix.diff', 'templates/list/fix.diff', 'templates/deep/notes/fix.diff'])
-      await writeFile(join(folder, path), solution);
-    await writeFile(join(me.repository, 'fix.diff'), solution);
-    await me.git('add', '-f', 'fix.diff');
-    await me.git(...author, 'commit', '-qm', 'A note');
-    const noted = `{ repository: ../.., commit: ${await me.git('rev-parse', 'HEAD')} }`;
-    for (const base of ['{ template: templates/list }', '{ template: templates/deep }', noted]) {
-      await task(base, 'reference: ref/fix.diff');
-      await refused('evals/first', 'has a copy of fix.diff, which contestants must not see');
-    }
     expect(me.asked).toHaveLength(0);
 
     await task(`{ repository: ../.., commit: ${before} }`);
