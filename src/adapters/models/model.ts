@@ -7,6 +7,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
   APICallError,
+  type FinishReason,
   generateText,
   type LanguageModel,
   type ModelMessage,
@@ -21,6 +22,11 @@ import type { Answer, Lease, Model, ModelQuestion, ModelRoute } from '../../port
 const REPAIRS = 2;
 /** Reasoning included. Our default, tune on dev data. */
 const OUTPUT_TOKENS = 16_000;
+/** How an answer can end that is no mistake of form: asked to correct it, the model would be paid to end it so again. */
+const CUT_ANSWERS: Partial<Record<FinishReason, string>> = {
+  length: `The model's answer was cut off: it may have ${OUTPUT_TOKENS.toLocaleString('en')} tokens, or as many as its budget covers.`,
+  'content-filter': 'The model refused to answer.',
+};
 /** The host is never looked up: every request goes to the lease's socket. */
 const BASE_URL = 'http://gateway/v1';
 const GEMINI_BASE_URL = 'http://gateway/v1beta';
@@ -43,9 +49,11 @@ async function askAndRepair<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
   const maxRepairs = question.repairs ?? REPAIRS;
   let problem = '';
   for (let round = 0; round <= maxRepairs; round += 1) {
-    const text = await generate(question, messages);
+    const { text, finishReason } = await generate(question, messages);
     const read = readAnswer(question.schema, text);
     if (read.kind === 'fits') return { kind: 'answer', value: read.value };
+    const cut = CUT_ANSWERS[finishReason];
+    if (cut !== undefined) return { kind: 'failed', why: cut };
     problem = read.problem;
     messages.push(
       // An empty message is refused by some providers.
@@ -78,13 +86,16 @@ function promptParts<T>({ route, prompt, sharedChars = 0 }: ModelQuestion<T>): s
 }
 
 /** The answer as text, without the SDK's own validation, so that the model can be shown its invalid answer. */
-async function generate<T>(question: ModelQuestion<T>, messages: ModelMessage[]): Promise<string> {
+async function generate<T>(
+  question: ModelQuestion<T>,
+  messages: ModelMessage[],
+): Promise<{ readonly text: string; readonly finishReason: FinishReason }> {
   const { route, lease, instructions, schema, signal } = question;
   // Servers that imitate OpenAI's chat protocol rarely support schemas, so the schema is part of the text.
   const inText = route.protocol === 'openai-chat';
   const schemaText = JSON.stringify(z.toJSONSchema(schema, { io: 'input' }));
   try {
-    const result = await generateText({
+    const { text, finishReason } = await generateText({
       model: languageModel(route, lease),
       instructions: inText
         ? `${instructions}\n\nAnswer with one JSON object that fits this JSON schema, and nothing else:\n${schemaText}`
@@ -97,9 +108,10 @@ async function generate<T>(question: ModelQuestion<T>, messages: ModelMessage[])
       providerOptions: { openai: { store: false, strictJsonSchema: false } },
       ...(signal ? { abortSignal: signal } : {}),
     });
-    return result.text;
+    return { text, finishReason };
   } catch (error) {
-    if (NoObjectGeneratedError.isInstance(error)) return error.text ?? '';
+    if (NoObjectGeneratedError.isInstance(error))
+      return { text: error.text ?? '', finishReason: error.finishReason ?? 'other' };
     throw error;
   }
 }

@@ -24,10 +24,30 @@ const ask = (route: ModelRoute, lease: Lease, signal?: AbortSignal) =>
     ...(signal ? { signal } : {}),
   });
 
+/** How an answer ends, in the words of each protocol. */
+const ENDS = {
+  stop: { anthropic: 'end_turn', chat: 'stop', gemini: 'STOP', responses: {} },
+  length: {
+    anthropic: 'max_tokens',
+    chat: 'length',
+    gemini: 'MAX_TOKENS',
+    responses: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+  },
+  refused: {
+    anthropic: 'refusal',
+    chat: 'content_filter',
+    gemini: 'SAFETY',
+    responses: { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
+  },
+} as const;
+
 /** A provider that gives one text after the other, in the protocol that it is asked in. */
-const saying = (...texts: readonly string[]) =>
+const saying = (...texts: readonly string[]) => ending('stop', ...texts);
+
+const ending = (end: keyof typeof ENDS, ...texts: readonly string[]) =>
   startProvider((body, response, request) => {
     const text = texts[Math.min(provider.seen.length, texts.length) - 1] ?? '';
+    const words = ENDS[end];
     const usage = { input_tokens: 10, output_tokens: 5 };
     if (request.url === '/v1/messages') {
       const tool = (body.tools as { name: string }[] | undefined)?.[0];
@@ -38,16 +58,16 @@ const saying = (...texts: readonly string[]) =>
       return json(response, 200, {
         ...message(10, 5),
         content,
-        stop_reason: input ? 'tool_use' : 'end_turn',
+        stop_reason: input && end === 'stop' ? 'tool_use' : words.anthropic,
       });
     }
     if (request.url === '/v1/responses') {
       const item = { type: 'message', id: 'm1', role: 'assistant', status: 'completed' };
       const output = [{ ...item, content: [{ type: 'output_text', text, annotations: [] }] }];
-      return json(response, 200, { id: 'r1', created_at: 0, model: 'm', output, usage });
+      return json(response, 200, { id: 'r1', created_at: 0, model: 'm', output, usage, ...words.responses });
     }
     if (request.url?.startsWith('/v1beta/')) {
-      const candidates = [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }];
+      const candidates = [{ content: { role: 'model', parts: [{ text }] }, finishReason: words.gemini }];
       return json(response, 200, {
         candidates,
         usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
@@ -55,7 +75,7 @@ const saying = (...texts: readonly string[]) =>
     }
     return json(response, 200, {
       id: 'c1',
-      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+      choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: words.chat }],
       usage: { prompt_tokens: 10, completion_tokens: 5 },
     });
   });
@@ -151,6 +171,23 @@ describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
     expect(provider.seen).toHaveLength(3);
   });
 
+  test.each([
+    ['length', 'cut off: it may have 16,000 tokens'],
+    ['refused', 'The model refused to answer.'],
+  ] as const)('is not asked to correct an answer that ended with "%s"', async (end, why) => {
+    provider = await ending(end, '{"goal": "a very long');
+    await using rig = await openRig(provider.url);
+    const answer = await ask(route, await rig.open({ models: MODELS }));
+    expect(answer).toEqual({ kind: 'failed', why: expect.stringContaining(why) });
+    expect(provider.seen).toHaveLength(1);
+  });
+
+  test('gives a value that is complete although the answer was cut off', async () => {
+    provider = await ending('length', JSON.stringify(GOOD));
+    await using rig = await openRig(provider.url);
+    expect(await ask(route, await rig.open({ models: MODELS }))).toEqual({ kind: 'answer', value: GOOD });
+  });
+
   test('fails with the gateway’s reason when the budget is used up', async () => {
     provider = await saying(JSON.stringify(GOOD));
     await using rig = await openRig(provider.url);
@@ -213,6 +250,16 @@ describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
     expect(await answer).toEqual({ kind: 'failed', why: 'The question was cancelled.' });
     await provider.aborted;
   });
+});
+
+test('a question that Gemini blocks is refused', async () => {
+  provider = await startProvider((_, response) =>
+    json(response, 200, { promptFeedback: { blockReason: 'SAFETY' } }),
+  );
+  await using rig = await openRig(provider.url);
+  const answer = await ask({ protocol: 'gemini', model: 'm' }, await rig.open({ models: MODELS }));
+  expect(answer).toEqual({ kind: 'failed', why: 'The model refused to answer.' });
+  expect(provider.seen).toHaveLength(1);
 });
 
 test('JSON is found between prose and fences', async () => {
