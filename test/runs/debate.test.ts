@@ -64,6 +64,44 @@ describe('a debate', () => {
     }
   });
 
+  test('in which a section is removed is read again by those who approved', async () => {
+    const limits = '## Limits\n\n- At most 5 MB.\n';
+    const { last, asked } = await debated(
+      (one) => {
+        if (one.what === 'synthesis' && one.round === 0) {
+          return { ...accepting(one), edits: [{ issue: 'I1', find: limits, replace: '' }] };
+        }
+        if (one.what === 'synthesis') return rejecting(one);
+        if (one.round === 0 && one.critic === 'qa') return { issues: [issue({ quote: 'At most 5 MB.' })] };
+        if (one.round === 1 && one.critic === 'security')
+          return { issues: [issue({ title: 'No limit', quote: 'At most 5 MB.', edit: limits })] };
+        return content(one);
+      },
+      { spec: `${SPEC}\n${limits}`, maxRounds: 2 },
+    );
+    const second = asked.filter(({ round, what }) => round === 1 && what === 'critique');
+    expect(second.map(({ critic }) => critic).toSorted()).toEqual(['product', 'qa', 'security']);
+    for (const { prompt } of second) {
+      expect(prompt).toMatch(/<<<REMOVED (\w+)\n## Limits\n\n- At most 5 MB\.\nREMOVED \1>>>/);
+      expect(prompt).toContain('(no section has new text)');
+    }
+    expect(summary(last)).toMatchObject({ consensus: false });
+    expect(last.ledger[1]).toMatchObject({ title: 'No limit', severity: 'blocking' });
+  });
+
+  test('does not ask who approved and gave way', async () => {
+    const { last, asked } = await debated((one) => {
+      if (one.what === 'synthesis') return rejecting(one);
+      if (one.critic === 'product')
+        return { issues: [issue({ title: `T${one.round}`, edit: `E${one.round}`, severity: 'major' })] };
+      const minor = one.critic === 'qa' && one.round === 0 && one.what === 'critique';
+      return { ...content(one), issues: minor ? [issue({ severity: 'minor' })] : [] };
+    });
+    expect(last.ledger[0]).toMatchObject({ critic: 'qa', withdrawn: true });
+    const ofQa = asked.filter(({ critic, what }) => critic === 'qa' && what === 'critique');
+    expect(ofQa.map(({ round }) => round)).toEqual([0, 1]);
+  });
+
   test('with a dissenter ends without anything new, and leaves the question to a person', async () => {
     const { last, asked } = await debated((one) => {
       if (one.what === 'synthesis') return rejecting(one);
@@ -328,5 +366,42 @@ describe('a critic', () => {
       },
     );
     expect(last.rounds[0]).toMatchObject({ hasConsensus: false, critiques: [{ approved: false }] });
+  });
+
+  test.each([
+    ['a quote that is not in the spec', { quote: 'words that nobody wrote', severity: 'major' }],
+    ['no case', { scenario: '', severity: 'blocking' }],
+  ] as const)('whose approval comes with a grave issue with %s is challenged later', async (_, over) => {
+    const { last, asked } = await debated(
+      (one) => {
+        if (one.what === 'synthesis') return rejecting(one);
+        return one.round === 0 ? { approved: true, issues: [issue(over)] } : content(one);
+      },
+      { critics: ['qa'], maxRounds: 3 },
+    );
+    expect(last.rounds.map(({ hasConsensus }) => hasConsensus)).toEqual([false, true]);
+    expect(last.rounds[0]?.critiques).toMatchObject([{ approved: false }]);
+    expect(asked.map(({ round, what }) => `${round} ${what}`)).toEqual([
+      '0 critique',
+      '0 synthesis',
+      '1 critique',
+      '1 pressed',
+    ]);
+    expect(last.acceptance).toEqual([TEST]);
+  });
+
+  test('that does not answer when challenged is asked and challenged again', async () => {
+    const { last, asked } = await debated(
+      (one) => (one.critic === 'qa' && one.round === 0 && one.what === 'pressed' ? null : content(one)),
+      { critics: ['qa', 'product'] },
+    );
+    expect(summary(last)).toEqual({ rounds: 2, stop: 'consensus', consensus: true });
+    const ofQa = asked.filter(({ critic }) => critic === 'qa');
+    expect(ofQa.map(({ round, what }) => `${round} ${what}`)).toEqual([
+      '0 critique',
+      '0 pressed',
+      '1 critique',
+      '1 pressed',
+    ]);
   });
 });

@@ -1,4 +1,4 @@
-import type { Question, Severity } from '../model/index.ts';
+import { type Question, SEVERITIES, type Severity } from '../model/index.ts';
 import { oneLine } from '../prompts/index.ts';
 import type {
   AcceptanceTest,
@@ -13,7 +13,8 @@ import type {
 } from './types.ts';
 
 /** What critics review in a round: everything, or only what changed. */
-interface ReviewScope {
+export interface ReviewScope {
+  /** Where the words that it quotes must be: the spec, and what was removed from it. */
   readonly spec: string;
   /** Null: the whole spec. */
   readonly sections: readonly string[] | null;
@@ -21,16 +22,24 @@ interface ReviewScope {
 
 interface RecordedCritique {
   readonly ledger: readonly LedgerEntry[];
-  /** Ids of new issues. */
+  /** Ids of issues that are new, and of accepted ones that the edit did not settle. */
   readonly raised: readonly string[];
   /** Ids of rejected issues that were raised again. */
   readonly upheldIssues: readonly string[];
 }
 
 /**
+ * Whether a critique approves. One that raises or upholds more than minor issues does not, whatever else it says, and
+ * whatever becomes of them: an approval counts only after it was challenged, which nobody can avoid by objections that
+ * are worth nothing.
+ */
+export const isApproval = ({ approved, issues, rechecked }: Critique): boolean =>
+  approved && issues.every(({ severity }) => severity === 'minor') && !rechecked.some(({ stands }) => stands);
+
+/**
  * Adds a critique to the ledger. An issue without a scenario, or whose quote is not in the spec, is minor, because it
- * cannot be located. An issue that was rejected before is not new, regardless of its author. A rejected issue that its
- * critic no longer raises is settled.
+ * cannot be located. An issue that is in the ledger is not new, regardless of its author: what is graver in it counts,
+ * and one that was rejected or accepted is open again. A rejected issue that its critic no longer raises is settled.
  */
 export function recordCritique(
   ledger: readonly LedgerEntry[],
@@ -39,9 +48,9 @@ export function recordCritique(
 ): RecordedCritique {
   const { critic, round, critique } = from;
   const next = [...ledger];
-  const raised: string[] = [];
+  const raised = new Set<string>();
   const upheldIds = new Set<string>();
-  const reopen = (at: number, entry: LedgerEntry): void => {
+  const uphold = (at: number, entry: LedgerEntry): void => {
     if (upheldIds.has(entry.id)) return;
     next[at] = { ...entry, status: { kind: 'open' }, upheld: entry.upheld + 1, withdrawn: false };
     upheldIds.add(entry.id);
@@ -49,31 +58,39 @@ export function recordCritique(
   for (const { issue, stands } of critique.rechecked) {
     const at = next.findIndex(({ id }) => id === issue);
     const entry = next[at];
-    if (stands && entry?.critic === critic && entry.status.kind === 'rejected') reopen(at, entry);
+    if (stands && entry?.critic === critic && entry.status.kind === 'rejected') uphold(at, entry);
   }
   for (const issue of critique.issues) {
+    const found = { ...issue, ...checkedSeverity(issue, scope), critic };
     const at = next.findIndex((known) => isSameIssue(known, issue));
     const known = next[at];
-    if (known?.status.kind === 'rejected') reopen(at, known);
-    if (known) continue;
-    const id = `I${next.length + 1}`;
-    const { severity, loweredBecause } = checkedSeverity(issue, scope);
-    next.push({
-      ...issue,
-      id,
-      round,
-      critic,
-      severity,
-      status: { kind: 'open' },
-      upheld: 0,
-      ...(loweredBecause ? { loweredBecause } : {}),
-    });
-    raised.push(id);
+    if (!known) {
+      const id = `I${next.length + 1}`;
+      next.push({ ...found, id, round, status: { kind: 'open' }, upheld: 0 });
+      raised.add(id);
+    } else if (known.status.kind === 'rejected') {
+      uphold(at, graverOf(known, found));
+    } else if (known.status.kind === 'open') {
+      next[at] = graverOf(known, found);
+    } else if (known.status.kind === 'accepted' && found.loweredBecause === undefined) {
+      next[at] = { ...graverOf(known, found), status: { kind: 'open' } };
+      raised.add(known.id);
+    }
   }
   const settled = next.map((entry) =>
     entry.critic === critic && entry.status.kind === 'rejected' ? { ...entry, withdrawn: true } : entry,
   );
-  return { ledger: settled, raised, upheldIssues: [...upheldIds] };
+  return { ledger: settled, raised: [...raised], upheldIssues: [...upheldIds] };
+}
+
+/** An issue that is raised again: with the words and the critic of whoever shows that it is graver. */
+function graverOf(
+  known: LedgerEntry,
+  again: SpecIssue & Pick<LedgerEntry, 'critic' | 'loweredBecause'>,
+): LedgerEntry {
+  if (SEVERITIES.indexOf(again.severity) >= SEVERITIES.indexOf(known.severity)) return known;
+  const { loweredBecause: _, ...entry } = known;
+  return { ...entry, ...again };
 }
 
 const normalizedText = (text: string): string =>

@@ -65,20 +65,17 @@ export const initialQuestion = (spec: string, shown: PromptContext): string =>
   ].join('\n\n');
 
 interface FollowUp {
-  /** Sections that changed since this critic's last review. */
-  readonly sections: readonly string[];
-  /** The other sections' headings or first words. */
-  readonly unchanged: readonly string[];
+  /** Since this critic's last review. */
+  readonly changes: SpecChanges;
   /** Rejected issues of this critic. */
   readonly own: readonly LedgerEntry[];
   readonly ledger: readonly LedgerEntry[];
 }
 
 /** A later review: only of changes, and of the critic's own rejected issues. */
-export function followUpQuestion(
-  { sections, unchanged, own, ledger }: FollowUp,
-  shown: PromptContext,
-): string {
+export function followUpQuestion({ changes, own, ledger }: FollowUp, shown: PromptContext): string {
+  const { isEqual, sections, removed, unchanged } = changes;
+  const same = isEqual ? '(nothing changed)' : '(no section has new text)';
   const { nonce } = shown;
   const rejected = own.map(
     (entry) =>
@@ -86,12 +83,13 @@ export function followUpQuestion(
   );
   return [
     ...contextBlocks(shown),
-    block(
-      'CHANGED',
-      nonce,
-      sections.length > 0 ? sections.join('\n\n') : '(nothing changed)',
-      MAX_SPEC_CHARS,
-    ),
+    block('CHANGED', nonce, sections.length > 0 ? sections.join('\n\n') : same, MAX_SPEC_CHARS),
+    ...(removed.length > 0
+      ? [
+          block('REMOVED', nonce, removed.join('\n\n'), MAX_SPEC_CHARS),
+          'The spec no longer has what was REMOVED.',
+        ]
+      : []),
     ...(unchanged.length > 0 ? [block('AS BEFORE', nonce, unchanged.map(oneLine).join('\n'))] : []),
     ...(rejected.length > 0 ? [block('REJECTED', nonce, rejected.join('\n'))] : []),
     block('ISSUES', nonce, ledger.slice(-MAX_LEDGER_ENTRIES).map(anonymousIssue).join('\n')),
@@ -183,6 +181,7 @@ export function applyEdits(
     const no = (why: string) => refused.push(`${issue}: ${why}`);
     const next = replaceOnly(current, find, replace);
     if (status !== 'accepted') no('an edit for an issue that was not accepted.');
+    else if (next === current) no('an edit that changes nothing.');
     else if (next === null) no('an edit whose quote does not stand in the spec exactly once.');
     else if (next.length > maxSpecLength(original)) {
       grewTooMuch = true;
@@ -233,48 +232,29 @@ export function sectionsOf(spec: string): readonly string[] {
     .filter((section) => section !== '');
 }
 
-/** Sections of the newer text that do not occur unchanged in the older one. */
-export function changedSections(before: string, after: string): readonly string[] {
-  const old = new Set(sectionsOf(before));
-  return sectionsOf(after).filter((section) => !old.has(section));
+/** How a text differs from an earlier one, in sections. */
+export interface SpecChanges {
+  readonly isEqual: boolean;
+  /** Sections that do not occur unchanged in the earlier text. */
+  readonly sections: readonly string[];
+  /** Sections of the earlier text that are gone, and not replaced by one with the same heading. */
+  readonly removed: readonly string[];
+  /** The beginnings of the other sections' headings or first words. */
+  readonly unchanged: readonly string[];
 }
 
-/** One point of view for reviewing a spec and a diff. */
-interface Persona {
-  /** Instructions for reviewing a spec. */
-  readonly spec: string;
-  /** Instructions for reviewing a diff. */
-  readonly code: string;
+export function specChanges(before: string, after: string): SpecChanges {
+  const [old, now] = [sectionsOf(before), sectionsOf(after)];
+  const sections = now.filter((section) => !old.includes(section));
+  const replaced = sections.map(firstLine);
+  return {
+    isEqual: before === after,
+    sections,
+    removed: old.filter((section) => !now.includes(section) && !replaced.includes(firstLine(section))),
+    unchanged: now
+      .filter((section) => old.includes(section))
+      .map((section) => firstLine(section).slice(0, 80)),
+  };
 }
 
-/** Personas by name. */
-export type Personas = ReadonlyMap<string, Persona>;
-
-/** The syntax of a persona's name, which is part of a spender's name in the ledger. */
-export const PERSONA_NAME = /^[a-z][a-z0-9-]{0,40}$/;
-
-/**
- * Parses a persona's Markdown: the sections `## Spec` and `## Code`. If one is missing, the whole text is used for
- * both. Null for a text without words.
- */
-export function parsePersona(markdown: string): Persona | null {
-  const whole = markdown.trim();
-  if (whole === '') return null;
-  const spec = markdownSection(whole, 'spec');
-  const code = markdownSection(whole, 'code');
-  return spec && code ? { spec, code } : { spec: whole, code: whole };
-}
-
-/** The text below a second-level heading, up to the next heading of that level or above; empty for none. */
-function markdownSection(markdown: string, name: string): string {
-  const lines: string[] = [];
-  let inside = false;
-  let fenced = false;
-  for (const line of markdown.split(/\r?\n/)) {
-    if (/^\s*(?:```|~~~)/.test(line)) fenced = !fenced;
-    const heading = fenced ? null : /^#{1,2}\s+(.*?)\s*#*\s*$/.exec(line);
-    if (heading) inside = line.startsWith('## ') && heading[1]?.toLowerCase() === name;
-    else if (inside) lines.push(line);
-  }
-  return lines.join('\n').trim();
-}
+const firstLine = (section: string): string => section.split('\n', 1)[0] ?? '';

@@ -94,14 +94,14 @@ export type CriticTurn = {
   | {
       readonly kind: 'answered';
       readonly approved: boolean;
-      /** Calls of this critic in this round; ids of the ledger. */
+      /** Issues that this critic raised in this round; ids of the ledger. */
       readonly raised: readonly string[];
       /** Rejected issues that it maintains. */
       readonly upheldIssues: readonly string[];
       /** Of an approval that was challenged. */
       readonly checks: readonly string[];
     }
-  /** Not asked again, because nothing within its scope has changed since it approved. */
+  /** Not asked again, because the spec is the one that it approved. */
   | { readonly kind: 'stands' }
   /** Shown, but does not count as an approval. */
   | { readonly kind: 'failed'; readonly why: string }

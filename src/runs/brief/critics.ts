@@ -6,12 +6,13 @@ import {
   type CriticMemory,
   Critique,
   challengeQuestion,
-  changedSections,
   followUpQuestion,
   initialQuestion,
+  isApproval,
   type LedgerEntry,
   type PromptContext,
-  sectionsOf,
+  type ReviewScope,
+  specChanges,
   ZERO_COST,
 } from '../../core/debate/index.ts';
 import type { Usd } from '../../core/model/index.ts';
@@ -137,8 +138,7 @@ export type CriticTurnResult = { readonly cost: Cost; readonly memory: CriticMem
   | {
       readonly kind: 'answered';
       readonly critique: Critique;
-      /** Null: the critic reviewed the whole spec. */
-      readonly sections: readonly string[] | null;
+      readonly scope: ReviewScope;
       readonly checks: readonly string[];
       readonly test: AcceptanceTest | null;
     }
@@ -153,43 +153,44 @@ export type CriticTurnResult = { readonly cost: Cost; readonly memory: CriticMem
 export async function takeTurn(table: DebatePanel, input: CriticTurnInput): Promise<CriticTurnResult> {
   const { memory, spec, ledger, assignment } = input;
   const own = ledger.filter(
-    ({ critic, status }) => critic === assignment.critic && status.kind === 'rejected',
+    ({ critic, status, withdrawn }) =>
+      critic === assignment.critic && status.kind === 'rejected' && withdrawn !== true,
   );
-  const sections = memory.lastSpec === null ? null : changedSections(memory.lastSpec, spec);
-  if (memory.approved && sections?.length === 0 && own.length === 0) {
+  if (memory.approved && memory.lastSpec === spec && own.length === 0) {
     return { kind: 'stands', cost: ZERO_COST, memory };
   }
+  const { scope, ask } = reviewOf(input, own);
   const answer = await askOnce(
     table,
     { ...criticCall(table, input, ''), budget: input.budget, schema: Critique },
-    (nonce) => {
-      const shown = { ...input.shown, nonce };
-      if (sections === null) return initialQuestion(spec, shown);
-      const unchanged = sectionsOf(spec)
-        .filter((section) => !sections.includes(section))
-        .map((section) => section.slice(0, 80).split('\n', 1)[0] ?? '');
-      return followUpQuestion({ sections, unchanged, own, ledger }, shown);
-    },
+    (nonce) => ask({ ...input.shown, nonce }),
   );
   if (answer.kind === 'nothing') return { ...answer, kind: 'failed', memory };
-  const critique = answer.value;
-  const updated: CriticMemory = { ...memory, lastSpec: spec, approved: critique.approved };
-  if (!approvesWithoutObjection(critique) || memory.challenged) {
-    return {
-      kind: 'answered',
-      critique,
-      sections,
-      checks: [],
-      test: null,
-      cost: answer.cost,
-      memory: updated,
-    };
+  const { value: critique, cost } = answer;
+  const updated: CriticMemory = { ...memory, lastSpec: spec, approved: isApproval(critique) };
+  if (updated.approved && !memory.challenged) {
+    return challengeCritic(table, input, { critique, cost, memory: updated });
   }
-  return challengeCritic(table, input, { critique, sections, cost: answer.cost, memory: updated });
+  return { kind: 'answered', critique, scope, checks: [], test: null, cost, memory: updated };
 }
 
-const approvesWithoutObjection = ({ approved, issues, rechecked }: Critique): boolean =>
-  approved && issues.every(({ severity }) => severity === 'minor') && !rechecked.some(({ stands }) => stands);
+/** What a critic reviews: first the whole spec, later what has changed since. */
+function reviewOf(
+  { memory, spec, ledger }: CriticTurnInput,
+  own: readonly LedgerEntry[],
+): { readonly scope: ReviewScope; readonly ask: (shown: PromptContext) => string } {
+  const before = memory.lastSpec;
+  if (before === null) {
+    return { scope: { spec, sections: null }, ask: (shown) => initialQuestion(spec, shown) };
+  }
+  const changes = specChanges(before, spec);
+  const { sections, removed } = changes;
+  return {
+    // What is missing since a section was removed may concern any other.
+    scope: { spec: [spec, ...removed].join('\n\n'), sections: removed.length > 0 ? null : sections },
+    ask: (shown) => followUpQuestion({ changes, own, ledger }, shown),
+  };
+}
 
 /**
  * Challenges a first approval, since early agreement is cheap: the critic must review again and name checks and a test.
@@ -199,12 +200,11 @@ async function challengeCritic(
   turn: CriticTurnInput,
   given: {
     readonly critique: Critique;
-    readonly sections: readonly string[] | null;
     readonly cost: Cost;
     readonly memory: CriticMemory;
   },
 ): Promise<CriticTurnResult> {
-  const { spec, memory } = turn;
+  const { spec } = turn;
   const budget = remainingBudget(turn.budget, given.cost);
   const answer = await askOnce(
     table,
@@ -214,7 +214,8 @@ async function challengeCritic(
   const cost = addCosts(given.cost, answer.cost);
   if (answer.kind === 'nothing') {
     const why = `It approved, but did not answer when it was challenged: ${answer.why}`;
-    return { kind: 'failed', why, unaffordable: answer.unaffordable, cost, memory };
+    // As before its approval, which must not count in the next round either.
+    return { kind: 'failed', why, unaffordable: answer.unaffordable, cost, memory: turn.memory };
   }
   const { checks, test, ...again } = answer.value;
   const critique = {
@@ -222,9 +223,10 @@ async function challengeCritic(
     issues: [...given.critique.issues, ...again.issues],
     rechecked: given.critique.rechecked,
   };
-  const updated = { ...given.memory, approved: critique.approved, challenged: true };
+  const updated = { ...given.memory, approved: isApproval(critique), challenged: true };
   // When challenged, the critic reviews the whole spec.
-  return { kind: 'answered', critique, sections: null, checks, test, cost, memory: updated };
+  const scope = { spec, sections: null };
+  return { kind: 'answered', critique, scope, checks, test, cost, memory: updated };
 }
 
 /** Name of a round in the ledger. */

@@ -107,23 +107,13 @@ async function runRound(
     ledger,
     acceptance: [...debate.acceptance, ...turns.flatMap(({ turned }) => acceptanceTestOf(turned))],
     cost,
-    memories: end ? {} : memoriesAfterRound(turns, criticTurns),
+    memories: end ? {} : memoriesOf(turns),
     ...(end ? { end } : {}),
   };
 }
 
-/** An approval that comes with a severe issue does not count. */
-const memoriesAfterRound = (
-  turns: readonly RoundResult[],
-  criticTurns: readonly CriticTurn[],
-): Debate['memories'] =>
-  Object.fromEntries(
-    turns.map(({ assignment, turned }, at) => {
-      const criticTurn = criticTurns[at];
-      const approved = criticTurn?.kind === 'answered' ? { approved: criticTurn.approved } : {};
-      return [assignment.critic, { ...turned.memory, ...approved }];
-    }),
-  );
+const memoriesOf = (turns: readonly RoundResult[]): Debate['memories'] =>
+  Object.fromEntries(turns.map(({ assignment, turned }) => [assignment.critic, turned.memory]));
 
 const isSpent = ({ usd, tokens }: BudgetShare): boolean => usd <= 0 || tokens === 0;
 
@@ -185,16 +175,14 @@ function recordTurns(
   const criticTurns = turns.map(({ assignment, turned }): CriticTurn => {
     if (turned.kind === 'stands') return { ...assignment, kind: 'stands' };
     if (turned.kind === 'failed') return { ...assignment, kind: 'failed', why: turned.why };
-    const { critique, sections, checks } = turned;
-    const scope = { spec: debate.spec, sections };
+    const { critique, scope, checks } = turned;
+    const { approved } = turned.memory;
     const { raised, upheldIssues, ...next } = recordCritique(
       ledger,
       { critic: assignment.critic, round, critique },
       scope,
     );
     ledger = next.ledger;
-    const grave = ledger.some(({ id, severity }) => raised.includes(id) && severity !== 'minor');
-    const approved = critique.approved && !grave && upheldIssues.length === 0;
     return { ...assignment, kind: 'answered', approved, raised, upheldIssues, checks };
   });
   return { ledger, criticTurns };

@@ -104,7 +104,7 @@ test('progress has a line for each request, and one for its result', () => {
   const heard = {
     kind: 'answered',
     critique,
-    sections: null,
+    scope: { spec: '', sections: null },
     checks: ['x'],
     test: null,
     cost: COST,

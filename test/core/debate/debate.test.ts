@@ -6,7 +6,6 @@ import {
   assignCritics,
   type CriticTurn,
   Critique,
-  changedSections,
   type DebateRound,
   debateEnd,
   hasConsensus,
@@ -18,6 +17,7 @@ import {
   type SpecIssue,
   Synthesis,
   sectionsOf,
+  specChanges,
   specDiff,
   ZERO_COST,
 } from '../../../src/core/debate/index.ts';
@@ -91,6 +91,40 @@ describe('the ledger', () => {
     const twice = said([{ ...ISSUE, title: 'no ENCODING!' }], 'security', once.ledger);
     expect(twice).toMatchObject({ raised: [], upheldIssues: [] });
     expect(twice.ledger).toHaveLength(1);
+  });
+
+  describe('of two critics with the same issue', () => {
+    const vague = { ...ISSUE, scenario: '' };
+    const grave = { id: 'I1', severity: 'blocking', scenario: ISSUE.scenario, critic: 'product', round: 0 };
+
+    test.each([
+      ['the first', { qa: ISSUE, product: vague }, { ...grave, critic: 'qa' }],
+      ['the second', { qa: vague, product: ISSUE }, grave],
+    ])('keeps what %s shows to be grave, whoever comes first', (_, { qa, product }, kept) => {
+      const first = said([qa]);
+      const both = said([product], 'product', first.ledger);
+      expect(both.ledger).toMatchObject([kept]);
+      expect(both.ledger[0]?.loweredBecause).toBeUndefined();
+      expect([first.raised, both.raised]).toEqual([['I1'], []]);
+      expect(questionsOf(both)).toMatchObject([{ severity: 'blocking' }]);
+    });
+
+    test('takes a case that the first did not name, also after a rejection', () => {
+      const ledger = [entry({ ...vague, severity: 'minor', loweredBecause: 'x', status: REJECTED })];
+      expect(said([ISSUE], 'product', ledger).ledger).toMatchObject([
+        { ...grave, status: { kind: 'open' }, upheld: 1 },
+      ]);
+    });
+  });
+
+  test('opens an accepted issue again when its edit did not settle it', () => {
+    const ledger = [entry({ status: ACCEPTED })];
+    const again = said([ISSUE], 'product', ledger);
+    expect(again).toMatchObject({ raised: ['I1'], ledger: [{ status: { kind: 'open' }, critic: 'qa' }] });
+    const gone = said([{ ...ISSUE, quote: 'Delete the file.' }], 'product', [
+      entry({ status: ACCEPTED, quote: 'Delete the file.' }),
+    ]);
+    expect(gone).toMatchObject({ raised: [], ledger: [{ status: ACCEPTED }] });
   });
 
   test('reopens a rejected issue when anybody raises it again, once per round', () => {
@@ -202,6 +236,7 @@ describe('edits of a spec', () => {
     ['a quote that is not there', 'Delete', 'x', {}, {}, /exactly once/],
     ['a quote that is there twice', 'the file', 'x', {}, {}, /exactly once/],
     ['an issue that was not accepted', '- Nothing.', '', { status: REJECTED }, {}, /not accepted/],
+    ['the same words', '- Nothing.', '- Nothing.', {}, {}, /changes nothing/],
     ['growth', '- Nothing.', 'x'.repeat(5_000), {}, {}, /grow/],
     ['a text that may not stand', '- Nothing.', 'x', {}, { fits: () => false }, /form/],
   ])('are refused for %s', (_, find, replace, over, more, why) => {
@@ -236,8 +271,26 @@ describe('differences', () => {
   });
 
   test('find the sections that changed', () => {
-    expect(changedSections(SPEC, SPEC.replace('Nothing', 'Something'))).toEqual(['## More\n\n- Something.']);
-    expect(changedSections(SPEC, SPEC)).toEqual([]);
+    const none = { sections: [], removed: [], unchanged: ['# Spec', '## More'] };
+    expect(specChanges(SPEC, SPEC)).toEqual({ ...none, isEqual: true });
+    expect(specChanges(SPEC, SPEC.replace('Nothing', 'Something'))).toEqual({
+      isEqual: false,
+      sections: ['## More\n\n- Something.'],
+      removed: [],
+      unchanged: ['# Spec'],
+    });
+    const [spec = '', more = ''] = sectionsOf(SPEC);
+    expect(specChanges(SPEC, spec)).toMatchObject({ sections: [], removed: [more], unchanged: ['# Spec'] });
+    expect(specChanges(`${SPEC}\n## More\n\n- Twice.\n`, SPEC)).toMatchObject({
+      sections: [],
+      removed: ['## More\n\n- Twice.'],
+    });
+    // Moved: nothing has other words, and yet it is another text.
+    expect(specChanges(SPEC, `${more}\n\n${spec}\n`)).toMatchObject({
+      isEqual: false,
+      sections: [],
+      removed: [],
+    });
     expect(sectionsOf('no heading at all')).toEqual(['no heading at all']);
   });
 });
