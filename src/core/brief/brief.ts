@@ -107,7 +107,7 @@ interface CheckedBrief {
  */
 export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief {
   const known = new Set(paths);
-  const folders = new Set(['', ...paths.map(parentFolder)]);
+  const folders = new Set(paths.flatMap(foldersAbove));
   const notes: string[] = [];
   const drop = (what: string, path: string): false => {
     notes.push(`${what}: ${JSON.stringify(path.slice(0, 120))} was left out.`);
@@ -129,11 +129,17 @@ export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief
     brief: {
       ...rest,
       files,
-      ...(changedTests.length > 0 ? { changedTests } : { changedTests: [] }),
+      changedTests,
       ...(testCommand && isOneLine(testCommand) ? { testCommand: testCommand.trim() } : {}),
     },
     notes,
   };
+}
+
+/** The folders that a path is in, the top one included. */
+function foldersAbove(path: string): readonly string[] {
+  const parent = parentFolder(path);
+  return parent === '' ? [''] : [parent, ...foldersAbove(parent)];
 }
 
 const parentFolder = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf('/')));

@@ -118,6 +118,12 @@ describe('a path or command that a planner names', () => {
     expect(checked({ files })).toMatchObject({ brief: { files }, notes: [] });
   });
 
+  test('is kept in a folder that has only folders', () => {
+    const files = ['src/new.ts', 'packages/core/README.md', 'packages/NOTES.md', '.github/CODEOWNERS'];
+    const paths = ['src/a/x.ts', 'packages/core/src/index.ts', '.github/workflows/ci.yml'];
+    expect(checkBrief({ ...BRIEF, files }, paths)).toMatchObject({ brief: { files }, notes: [] });
+  });
+
   test.each([
     '../etc/passwd',
     '/etc/passwd',
