@@ -170,17 +170,34 @@ export function withAssumed<B extends Pick<Brief, 'assumptions' | 'questions'>>(
   const unanswered = dialogue.inquiries.flatMap((inquiry) =>
     inquiry.kind === 'answer' && inquiry.settled?.kind === 'assumed' ? [inquiry.question] : [],
   );
-  const assumed = new Set([...unanswered, ...bySeverity(unasked(dialogue, brief))].map(assumptionText));
-  const fresh = [...assumed].filter((text) => !brief.assumptions.includes(text)).slice(0, MAX_ASSUMPTIONS);
-  if (fresh.length === 0 && brief.questions.length === 0) return brief;
-  const kept = brief.assumptions.slice(0, MAX_ASSUMPTIONS - fresh.length);
-  return { ...brief, assumptions: [...kept, ...fresh], questions: [] };
+  const assumed = [...unanswered, ...bySeverity(unasked(dialogue, brief))];
+  const full = withAssumptions(brief, assumed);
+  return full.questions.length === 0 ? full : { ...full, questions: [] };
 }
 
+/** Keeps as many questions as a brief may have, the gravest, and turns the others into assumptions. */
+export function withQuestions<B extends Pick<Brief, 'assumptions' | 'questions'>>(
+  brief: B,
+  questions: readonly Question[],
+): B {
+  const ordered = bySeverity(questions);
+  const kept = ordered.slice(0, MAX_QUESTIONS);
+  return { ...withAssumptions(brief, ordered.slice(MAX_QUESTIONS)), questions: kept };
+}
+
+function withAssumptions<B extends Pick<Brief, 'assumptions'>>(brief: B, questions: readonly Question[]): B {
+  const assumed = new Set(questions.map(assumptionText));
+  const fresh = [...assumed].filter((text) => !brief.assumptions.includes(text)).slice(0, MAX_ASSUMPTIONS);
+  if (fresh.length === 0) return brief;
+  return { ...brief, assumptions: [...brief.assumptions.slice(0, MAX_ASSUMPTIONS - fresh.length), ...fresh] };
+}
+
+/** The sort is stable. */
 const bySeverity = (questions: readonly Question[]): readonly Question[] =>
   questions.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity));
 
 /** As many as the planner may make. */
+const MAX_QUESTIONS = 5;
 const MAX_ASSUMPTIONS = 20;
 /** As long as an assumption of the planner may be. */
 const MAX_ASSUMPTION_CHARS = 500;

@@ -27,5 +27,6 @@ export {
   settleInquiry,
   withAssumed,
   withInquiry,
+  withQuestions,
 } from './dialogue.ts';
 export { type PullFindings, pullTask, type ReviewRemark } from './pull-task.ts';

@@ -1,6 +1,7 @@
 import { createTwoFilesPatch, diffLines } from 'diff';
 import { redactInjections } from '../judging/index.ts';
-import { block, oneLine } from '../prompts/index.ts';
+import type { Task } from '../model/index.ts';
+import { block, commentsBlock, oneLine, repliesBlock } from '../prompts/index.ts';
 import type { LedgerEntry, Synthesis } from './types.ts';
 
 /** One seat in a debate. */
@@ -48,12 +49,26 @@ export interface PromptContext {
   readonly nonce: string;
   /** The task from which the spec was made; absent: there is only the spec. */
   readonly task?: string;
+  /** What maintainers said about the task, oldest first. */
+  readonly said?: { readonly comments: Task['comments']; readonly replies: readonly string[] };
   readonly focusAreas: readonly string[];
 }
 
-const contextBlocks = ({ nonce, task, focusAreas }: PromptContext): readonly string[] => [
+const contextBlocks = ({ nonce, task, said, focusAreas }: PromptContext): readonly string[] => [
   ...(task === undefined ? [] : [block('TASK', nonce, task, MAX_TASK_CHARS)]),
+  ...(said ? saidBlocks(said, nonce) : []),
   ...(focusAreas.length === 0 ? [] : [`Look at these first: ${focusAreas.map(oneLine).join('; ')}.`]),
+];
+
+const saidBlocks = (
+  { comments, replies }: NonNullable<PromptContext['said']>,
+  nonce: string,
+): readonly string[] => [
+  ...commentsBlock(comments, nonce, MAX_TASK_CHARS),
+  ...repliesBlock(replies, nonce, MAX_TASK_CHARS),
+  ...(replies.length > 0
+    ? ['What MAINTAINERS SAID about the work is decided: raise no issue against it.']
+    : []),
 ];
 
 /** A first review of the whole spec. Critics do not see each other's reviews. */
@@ -246,15 +261,15 @@ export interface SpecChanges {
 export function specChanges(before: string, after: string): SpecChanges {
   const [old, now] = [sectionsOf(before), sectionsOf(after)];
   const sections = now.filter((section) => !old.includes(section));
-  const replaced = sections.map(firstLine);
+  const replaced = sections.map(headingOf);
   return {
     isEqual: before === after,
     sections,
-    removed: old.filter((section) => !now.includes(section) && !replaced.includes(firstLine(section))),
+    removed: old.filter((section) => !now.includes(section) && !replaced.includes(headingOf(section))),
     unchanged: now
       .filter((section) => old.includes(section))
-      .map((section) => firstLine(section).slice(0, 80)),
+      .map((section) => headingOf(section).slice(0, 80)),
   };
 }
 
-const firstLine = (section: string): string => section.split('\n', 1)[0] ?? '';
+const headingOf = (section: string): string => section.split('\n', 1)[0] ?? '';

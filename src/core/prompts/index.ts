@@ -134,18 +134,44 @@ export function block(name: string, nonce: string, text: string, most = MAX_BLOC
   return `${note}<<<${name} ${nonce}\n${whole.slice(0, most).trimEnd()}\n${name} ${nonce}>>>`;
 }
 
+/** Renders comments as a block, as `newestBlock` does. */
+export const commentsBlock = (
+  comments: Task['comments'],
+  nonce: string,
+  most = MAX_COMMENTS_CHARS,
+): readonly string[] =>
+  newestBlock(
+    'COMMENTS',
+    'comment',
+    comments.map(({ author, body }) => `${author} wrote:\n${body}`),
+    nonce,
+    most,
+  );
+
+/** Renders what maintainers replied to questions about a brief, as `newestBlock` does. */
+export const repliesBlock = (
+  replies: readonly string[],
+  nonce: string,
+  most = MAX_BLOCK,
+): readonly string[] => newestBlock('MAINTAINERS SAID', 'request', replies, nonce, most);
+
 /**
- * Renders comments as a block, oldest first; empty if there are none. Cuts the oldest comments first, so that a long
- * log does not displace later ones.
+ * Renders texts as a block, oldest first; empty if there are none. Cuts the oldest texts first, so that a long log does
+ * not displace later ones.
  */
-export function commentsBlock(comments: Task['comments'], nonce: string): readonly string[] {
-  if (comments.length === 0) return [];
+function newestBlock(
+  name: string,
+  one: string,
+  texts: readonly string[],
+  nonce: string,
+  most: number,
+): readonly string[] {
+  if (texts.length === 0) return [];
   const shown: string[] = [];
-  let left = MAX_COMMENTS_CHARS;
-  for (const { author, body } of comments.toReversed()) {
-    const text = `${author} wrote:\n${body}`;
+  let left = most;
+  for (const text of texts.toReversed()) {
     if (text.length > left && shown.length > 0) {
-      const mark = `\n(${thousands(text.length - left)} more characters of this comment are cut)`;
+      const mark = `\n(${thousands(text.length - left)} more characters of this ${one} are cut)`;
       if (left > 0) shown.unshift(`${text.slice(0, left)}${mark}`);
       break;
     }
@@ -153,11 +179,12 @@ export function commentsBlock(comments: Task['comments'], nonce: string): readon
     left -= text.length;
     if (left <= 0) break;
   }
-  const missing = comments.length - shown.length;
-  const note = missing > 0 ? `[${counted(missing, 'older comment')} left out here.]\n` : '';
-  // The truncated comment reports its own omission; only the newest can be too long by itself.
-  const most = shown.length > 1 ? Number.POSITIVE_INFINITY : MAX_COMMENTS_CHARS;
-  return [`${note}${block('COMMENTS', nonce, shown.join('\n\n'), most)}`];
+  const missing = texts.length - shown.length;
+  const note = missing > 0 ? `[${counted(missing, `older ${one}`)} left out here.]\n` : '';
+  // The truncated text reports its own omission; only the newest can be too long by itself.
+  return [
+    `${note}${block(name, nonce, shown.join('\n\n'), shown.length > 1 ? Number.POSITIVE_INFINITY : most)}`,
+  ];
 }
 
 /** Renders text as one line, so that it cannot begin a list, a heading or a block. */

@@ -5,10 +5,11 @@ import {
   debatesAskedFor,
   NO_DIALOGUE,
   triage,
+  withQuestions,
 } from '../../core/brief/index.ts';
 import { acceptanceLine, assignCritics, type Debate, questionsOf } from '../../core/debate/index.ts';
 import { familyOf, judgeModels } from '../../core/judging/index.ts';
-import { type Brief, SEVERITIES, type Task } from '../../core/model/index.ts';
+import type { Brief, Task } from '../../core/model/index.ts';
 import type { RunRecord } from '../../ports/index.ts';
 import { payerOf, rememberAnswers } from '../ask-model.ts';
 import { isUsableModel } from '../contestants.ts';
@@ -50,10 +51,10 @@ export async function brief(world: BriefPorts, { run, signal }: RunContext): Pro
   const from = run.debate?.end ? undefined : run.debate;
   const asked = debatesAskedFor(dialogue);
   if (asked > (dialogue.debatesHeld ?? 0)) {
-    const refined = await refine(world, task, written, { from, session: asked }, signal);
+    const refined = await refine(world, task, written, { from, replies, session: asked }, signal);
     await store.updateRun(runId, { ...refined, dialogue: { ...dialogue, debatesHeld: asked } }, clock.now());
   } else if (!run.debate?.end && replies.length === 0 && triage(written, task.settings).debate) {
-    await store.updateRun(runId, await refine(world, task, written, { from }, signal), clock.now());
+    await store.updateRun(runId, await refine(world, task, written, { from, replies }, signal), clock.now());
   }
   await store.markStage(runId, 'brief', 'end', clock.now());
   return 'briefed';
@@ -85,8 +86,12 @@ function maintainerReplies({ inquiries }: Dialogue): readonly string[] {
   });
 }
 
-/** Maximum number of questions in one brief. */
-const MAX_QUESTIONS = 5;
+interface RefineOptions {
+  readonly from: Debate | undefined;
+  /** What maintainers replied to earlier questions, oldest first. */
+  readonly replies: readonly string[];
+  readonly session?: number;
+}
 
 /**
  * Has critics debate a run's brief, and returns the refined brief. Each round is stored as it ends; `from` is what was
@@ -96,11 +101,11 @@ async function refine(
   world: ModelPorts & Pick<World, 'announcer' | 'clock' | 'coders'>,
   task: Task,
   brief: Brief,
-  { from, session }: { readonly from: Debate | undefined; readonly session?: number },
+  { from, replies, session }: RefineOptions,
   signal: AbortSignal,
 ): Promise<{ readonly brief: Brief; readonly debate: Debate }> {
   const { runId } = task;
-  const { payer, plan } = debatePlanFor(world, task, brief);
+  const { payer, plan } = debatePlanFor(world, task, brief, replies);
   const table: DebatePanel = {
     ...world,
     payer,
@@ -122,6 +127,7 @@ function debatePlanFor(
   world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts'>,
   task: Task,
   brief: Brief,
+  replies: readonly string[],
 ) {
   const { settings } = task;
   const { agents, maxRounds, requiredForConsensus: required, focusAreas, assign, share } = settings.critics;
@@ -136,7 +142,7 @@ function debatePlanFor(
       assignCritics(agents, models, familyOf, { round, rotate, unresponsive }),
     synthesisers: [...new Set([plannerModel(world, task), ...models])],
     instructions: criticsPrompts(world),
-    shown: { task: titleAndBody(task), focusAreas },
+    shown: { task: titleAndBody(task), said: { comments: task.comments, replies }, focusAreas },
     maxRounds,
     ...(required === undefined ? {} : { required: Math.min(required, agents.length) }),
     share: { usd: share * run, ...(tokens === undefined ? {} : { tokens: Math.floor(share * tokens) }) },
@@ -154,10 +160,8 @@ export const criticsPrompts = ({ prompts }: Pick<World, 'prompts'>): DebatePlan[
 /** The brief from the debated spec, with the questions left to people and the tests named by critics. */
 function refinedBrief(brief: Brief, debate: Debate): Brief {
   const read = briefFrom(debate.spec, brief) ?? brief;
-  // The sort is stable: of questions with equal weight, those of the debate come first.
-  const questions = [...questionsOf(debate), ...read.questions]
-    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
-    .slice(0, MAX_QUESTIONS);
+  // Of questions with equal weight, the planner's come first: it has read the repository.
+  const { questions, assumptions } = withQuestions(read, [...read.questions, ...questionsOf(debate)]);
   const acceptance = [...new Set(debate.acceptance.map(acceptanceLine))];
-  return { ...read, questions, ...(acceptance.length > 0 ? { acceptance } : {}) };
+  return { ...read, questions, assumptions, ...(acceptance.length > 0 ? { acceptance } : {}) };
 }

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { checkBrief, forecast, repositoryMap } from '../../core/brief/index.ts';
 import { asFault, Brief, Fault, type FaultCode, type Task } from '../../core/model/index.ts';
-import { block, commentsBlock, leftOutNotes, MAX_TASK_CHARS } from '../../core/prompts/index.ts';
+import {
+  block,
+  commentsBlock,
+  leftOutNotes,
+  MAX_TASK_CHARS,
+  repliesBlock,
+} from '../../core/prompts/index.ts';
 import { money } from '../../core/reports/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
 import { askModel, payerOf, rememberAnswers } from '../ask-model.ts';
@@ -211,7 +217,7 @@ async function plannerQuestion(
     ...(since
       ? [
           block('YOUR EARLIER BRIEF', nonce, JSON.stringify(since.brief, null, 1)),
-          block('MAINTAINERS SAID', nonce, since.replies.join('\n\n')),
+          ...repliesBlock(since.replies, nonce),
         ]
       : []),
   ];
