@@ -48,15 +48,23 @@ export function addDebate(program: Command, shell: Shell, done: (code: number) =
     .option('--out <file>', 'write the refined spec to this file')
     .option('--fresh', 'start over instead of resuming an interrupted debate of the same text')
     .addOption(jsonOption())
-    .addHelpText('after', '\nExit codes: 0 consensus · 1 no critic answered · 3 no consensus · 130 stopped')
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 consensus · 1 no critic or no synthesiser answered · 3 no consensus · 130 stopped',
+    )
     .action(async (file: string | undefined, flags: DebateFlags) =>
       done(await debateFile(shell, file, flags)),
     );
 }
 
-/** `runoff debate`: critics debate a text. Exit code 0 if they agree, 3 if they do not, 1 if no critic answered. */
+/**
+ * `runoff debate`: critics debate a text. Exit code 0 if they agree, 3 if they do not, 1 if no critic or no synthesiser
+ * answered.
+ */
 async function debateFile(shell: Shell, file: string | undefined, flags: DebateFlags): Promise<number> {
-  const text = await specText(shell, file);
+  const read = await specText(shell, file);
+  // Models write \n: edits of several lines would not be found in a text with other line ends.
+  const text = read.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   const { out } = flags;
   const unwritable = out === undefined ? null : await shell.unwritable(resolve(shell.cwd, out));
   if (unwritable !== null) throw new Fault('OUTPUT_UNWRITABLE', `Cannot write ${out}: ${unwritable}.`);
@@ -88,10 +96,10 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
     }
     if (!debate) throw new TypeError('A debate has at least one round.');
     const paid = (await world.store.usage(id)).usd - before.usd;
-    return await handOver(shell, { id, debate, paid }, flags);
+    return await handOver(shell, { id, debate, paid }, flags, isCrlf(read) ? '\r\n' : '\n');
   } catch (thrown) {
     if (!stop.signal.aborted) throw thrown;
-    shell.screen.err('\nStopped. Run the same command to resume; finished answers are not paid for again.\n');
+    shell.screen.err(`\nStopped. ${flags.fresh ? LOST : RESUMABLE}\n`);
     return EXIT.stopped;
   } finally {
     release();
@@ -99,19 +107,28 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
   }
 }
 
+const RESUMABLE = 'Run the same command to resume; finished answers are not paid for again.';
+const LOST = 'A debate with --fresh cannot be resumed: the same command starts over.';
+
 async function handOver(
   shell: Shell,
   ended: { readonly id: string; readonly debate: Debate; readonly paid: Usd },
   { out, json }: DebateFlags,
+  lineEnd: string,
 ): Promise<number> {
   const { debate } = ended;
-  if (out !== undefined) await shell.writeText(resolve(shell.cwd, out), debate.spec);
+  if (out !== undefined) {
+    await shell.writeText(resolve(shell.cwd, out), debate.spec.replaceAll('\n', lineEnd));
+  }
   if (json) shell.screen.out(`${jsonText(debateJson(ended))}\n`);
   else shell.screen.out(debateReport(ended, out));
   const stop = debate.end?.stop;
   if (stop === 'consensus') return EXIT.done;
   return stop === 'failed' ? EXIT.failed : EXIT.nothingSurvived;
 }
+
+/** Whether all lines of a text end as on Windows. */
+const isCrlf = (text: string): boolean => text.includes('\r\n') && !/(?<!\r)\n/.test(text);
 
 async function specText(shell: Shell, file: string | undefined): Promise<string> {
   if (file === undefined || file === '-') {

@@ -167,3 +167,55 @@ test('runoff debate handles agreement in one challenged round, a dissenter, a fa
     expect(poor).toMatchObject({ code: 3, stop: 'budget' });
   });
 });
+
+test('runoff debate repeats a debate that failed with new answers, and keeps the line ends of its file', async () => {
+  let useless = true;
+  const answers = [
+    {
+      holds: SPEAKS.synthesiser,
+      get structured() {
+        return useless ? { words: 'I would rather not.' } : SYNTHESIS;
+      },
+    },
+    { holds: /CHANGED/, structured: NO_ISSUES },
+    {
+      holds: /(?=[\s\S]*somebody could test the finished work)(?=[\s\S]*critique of the whole spec)/,
+      structured: { issues: [ISSUE], rechecked: [], approved: false },
+    },
+    ...CONTENT,
+  ];
+  const script = { turns: [{ kind: 'status', status: 404 }], answers } as const;
+  await atTerminal({ scripts: { 'scripted-heron': script, 'scripted-otter': script } }, async (me) => {
+    await writeFile(join(me.repository, 'SPEC.md'), SPEC.replaceAll('\n', '\r\n'));
+    const command = ['debate', 'SPEC.md', ...MODELS, '--out', 'refined.md', '--json'];
+    const failed = await me.runoff(...command);
+    expect(failed.code).toBe(1);
+    expect(JSON.parse(failed.out)).toMatchObject({ stop: 'failed', rounds: [{}, {}] });
+    useless = false;
+    const again = await me.runoff(...command);
+    expect(again.code).toBe(0);
+    const { stop, cost } = JSON.parse(again.out);
+    expect(stop).toBe('consensus');
+    expect(cost.paidNow).toBeGreaterThan(0);
+    const refined = await readFile(join(me.repository, 'refined.md'), 'utf8');
+    expect(refined).toContain(`\r\n${LINE}\r\n- Files without quotes`);
+    expect(refined.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+  });
+});
+
+test('runoff debate --fresh does not say that it can be resumed', async () => {
+  await atTerminal({ scripts: scripts(() => true) }, async (me) => {
+    await writeFile(join(me.repository, 'SPEC.md'), SPEC);
+    const { child, ended } = me.start('debate', 'SPEC.md', ...MODELS, '--fresh');
+    await new Promise<void>((resolve) => {
+      child.stderr?.once('data', () => resolve());
+    });
+    child.kill('SIGINT');
+    expect(await ended).toMatchObject({
+      code: 130,
+      err: expect.stringMatching(
+        /Stopped\. A debate with --fresh cannot be resumed: the same command starts over\./,
+      ),
+    });
+  });
+});

@@ -55,6 +55,8 @@ export interface DebatePanel extends ModelCallParts {
   readonly payer: Payer;
   /** Number of the debate, where a run has several: each asks and pays anew. */
   readonly session?: number;
+  /** How often the debate has failed before: answers that were of no use are not given again, but asked for anew. */
+  readonly failures?: number;
   readonly remember: Remember;
 }
 
@@ -105,11 +107,12 @@ export async function askOnce<T>(
   return table.remember(
     key,
     async (): Promise<CriticAnswer<T>> => {
+      const again = table.failures ? ` after ${table.failures}` : '';
       const tokens = budget.tokens === undefined ? {} : { capTokens: budget.tokens };
       const reply = await askModel(
         table,
         { ...table.payer, ...tokens },
-        { ...call, capUsd: budget.usd, prompt: ask(await stableNonce(table, key)) },
+        { ...call, capUsd: budget.usd, prompt: ask(await stableNonce(table, `${key}${again}`)) },
       );
       const { usd, tokensIn, tokensOut } = reply.usage;
       const cost: Cost = { inputTokens: tokensIn, outputTokens: tokensOut, usd };

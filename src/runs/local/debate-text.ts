@@ -73,7 +73,10 @@ export async function debateText(
   return { id, rounds: continueDebate(world, id, table, plan, tell) };
 }
 
-/** Resumes after the last stored round. A debate that ended for lack of money or models is repeated. */
+/**
+ * Resumes after the last stored round. A debate that ended for lack of money or models is repeated. Failures are
+ * counted, since the gateway would give the same useless answers to the same questions for ever.
+ */
 async function* continueDebate(
   { store, artifacts }: Pick<World, 'artifacts' | 'store'>,
   id: string,
@@ -88,8 +91,12 @@ async function* continueDebate(
     from = JSON.parse(await artifacts.get(kept)) as Debate;
   }
   if (from) yield from;
-  for await (const now of holdDebate(table, plan, { tell, ...(from ? { from } : {}) })) {
-    if (now.end?.stop !== 'budget' && now.end?.stop !== 'failed') {
+  let failures = 0;
+  while (await store.kept(id, failureKey(failures))) failures += 1;
+  for await (const now of holdDebate({ ...table, failures }, plan, { tell, ...(from ? { from } : {}) })) {
+    if (now.end?.stop === 'failed') {
+      await store.keep(id, failureKey(failures), await artifacts.put(now.end.because));
+    } else if (now.end?.stop !== 'budget') {
       await store.keep(id, roundKey(now.rounds.length - 1), await artifacts.put(JSON.stringify(now)));
     }
     from = now;
@@ -100,6 +107,7 @@ async function* continueDebate(
 }
 
 const roundKey = (round: number): string => `round ${round}`;
+const failureKey = (failure: number): string => `failure ${failure}`;
 
 function checkDebateOptions(
   world: Pick<World, 'gateway' | 'prompts'>,
