@@ -4,7 +4,7 @@ import { Fault, fullNameOf } from '../../core/model/index.ts';
 import type { InstalledRepository, Log, RepositoryHandle } from '../../ports/index.ts';
 import { Installation, InstalledRepositoryAnswer, MintedToken } from './answers.ts';
 import { type Api, PAGE, pagesOf } from './client.ts';
-import { type Pace, statusOf } from './faults.ts';
+import { type Pace, statusOf, unless } from './faults.ts';
 
 /** Installation tokens are valid for an hour; this leaves ten minutes for work that has begun. */
 const TOKEN_LIFE_MS = 50 * 60_000;
@@ -45,6 +45,8 @@ export interface Token {
 interface MintParts {
   /** Signs in as the App. */
   readonly app: Api;
+  /** The same at any address. */
+  asApp(): Promise<Api>;
   readonly pace: Pace;
   readonly repository: RepositoryHandle;
   readonly rights: Rights;
@@ -53,35 +55,64 @@ interface MintParts {
   lacksChecks(): void;
 }
 
+/** GitHub's statuses for an installation that does not exist, and for one without the repository. */
+const NO_ACCESS: ReadonlySet<number | undefined> = new Set([404, 422]);
+
 /**
  * Creates a token for one repository with these rights. Retries after server errors, since an unused token expires. A
- * suspended or deleted installation is refused at once.
+ * suspended or deleted installation is refused at once. If the App was installed again, or the repository moved to
+ * another account, the token is of its present installation: the handle of an earlier run has the former one.
  */
-export async function mint({ app, pace, repository, rights, now, lacksChecks }: MintParts): Promise<Token> {
+export async function mint(parts: MintParts): Promise<Token> {
+  const { pace, repository, rights, now, lacksChecks } = parts;
   const mintedAt = now();
-  const ask = async (permissions: Granted): Promise<string> => {
-    const { data } = await app.rest.apps
-      .createInstallationAccessToken({
-        installation_id: repository.installationId,
-        repository_ids: [repository.repositoryId],
-        permissions,
-      })
-      .catch((error: unknown) => {
-        throw keyFault(error) ?? error;
-      });
-    return MintedToken.parse(data).token;
-  };
-  return pace.run(`give a token for ${fullNameOf(repository)}`, async () => {
+  const tokenOf = async (installationId: number): Promise<Token> => {
     try {
-      const secret = await ask({ ...rights.needed, ...rights.checks });
+      const secret = await ask(parts, installationId, { ...rights.needed, ...rights.checks });
       return { secret, mintedAt, checks: true };
     } catch (error) {
       if (statusOf(error) !== 422) throw error;
-      const secret = await ask(rights.needed);
+      const secret = await ask(parts, installationId, rights.needed);
       lacksChecks();
       return { secret, mintedAt, checks: false };
     }
+  };
+  return pace.run(`give a token for ${fullNameOf(repository)}`, async () => {
+    try {
+      return await tokenOf(repository.installationId);
+    } catch (error) {
+      if (!NO_ACCESS.has(statusOf(error))) throw error;
+      const present = await presentInstallation(parts);
+      if (present === null || present === repository.installationId) throw error;
+      return tokenOf(present);
+    }
   });
+}
+
+async function ask(
+  { app, repository }: MintParts,
+  installationId: number,
+  permissions: Granted,
+): Promise<string> {
+  const { data } = await app.rest.apps
+    .createInstallationAccessToken({
+      installation_id: installationId,
+      repository_ids: [repository.repositoryId],
+      permissions,
+    })
+    .catch((error: unknown) => {
+      throw keyFault(error) ?? error;
+    });
+  return MintedToken.parse(data).token;
+}
+
+/** By the repository's id: its name may be another one's now. Null if the App is not installed there. */
+async function presentInstallation({ asApp, repository }: MintParts): Promise<number | null> {
+  const api = await asApp();
+  const id = repository.repositoryId;
+  // The URL to which GitHub redirects old names.
+  const found = await unless(404, () => api.request('GET /repositories/{id}/installation', { id }));
+  return found && Installation.parse(found.data).id;
 }
 
 /** A key that cannot sign fails before anything is sent. */

@@ -3,7 +3,7 @@ import { Fault } from '../../core/model/index.ts';
 import { type HostFolder, withoutHostPaths } from '../../core/reports/index.ts';
 import { isLoopback } from '../../core/settings/index.ts';
 import type { Fence, GitHub, Log, Publisher, RepositoryHandle } from '../../ports/index.ts';
-import { OwnApp } from './answers.ts';
+import { MintedToken, OwnApp } from './answers.ts';
 import {
   listRepositories,
   mint,
@@ -73,8 +73,9 @@ export function openGitHub(options: GitHubOptions): GitHub {
 
   function minter(repository: RepositoryHandle, rights: Rights): () => Promise<Token> {
     const pace = shared.pace(repository.installationId);
-    const { lacksChecks } = shared;
-    return () => mint({ app: shared.app(queueOf(repository)), pace, repository, rights, now, lacksChecks });
+    const { asApp, lacksChecks } = shared;
+    const parts = { asApp, pace, repository, rights, now, lacksChecks };
+    return () => mint({ app: shared.app(queueOf(repository)), ...parts });
   }
 
   const readerTokens = (repository: RepositoryHandle): TokenCache =>
@@ -151,6 +152,11 @@ function openShared(options: GitHubOptions, client: ClientOptions, { now, elapse
     const { appId } = options;
     return openClient(client, { kind: 'app', appId, privateKey }, { repeat: true, queue });
   };
+  /** The library signs in as the App only at the addresses on its list. */
+  const asApp = async (): Promise<Api> => {
+    const { token } = MintedToken.parse(await app('app').auth({ type: 'app' }));
+    return openClient(client, { kind: 'token', token }, { repeat: true, queue: 'app' });
+  };
   const pace = (installationId: number): Pace =>
     kept(paces, installationId, () =>
       openPace({
@@ -168,6 +174,7 @@ function openShared(options: GitHubOptions, client: ClientOptions, { now, elapse
     });
   return {
     app,
+    asApp,
     pace,
     unchanged: openUnchanged(),
     location: (repository: RepositoryHandle) =>

@@ -100,6 +100,8 @@ beforeEach(() => {
   logged.length = 0;
   // Whoever reads or writes asks first what the repository is called now.
   nock(API).persist().get('/repositories/5').optionally().reply(200, REPOSITORY);
+  // Whoever is refused a token asks whether the App has another installation there.
+  nock(API).persist().get('/repositories/5/installation').optionally().reply(404, { message: 'Not Found' });
 });
 afterEach(() => {
   const unused = nock.pendingMocks();
