@@ -129,6 +129,8 @@ async function copyAll(
 ): Promise<readonly MovedTable[]> {
   const tables = await sameTables(from, to);
   await from.query('begin isolation level repeatable read read only');
+  // Before the first query, which takes the snapshot: a command that connects meanwhile and writes would not be copied.
+  await from.query(`lock table ${tables.map(({ name }) => name).join(', ')} in share mode`);
   await to.query('begin');
   await to.query('set constraints all deferred');
   await to.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
