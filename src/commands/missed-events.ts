@@ -102,43 +102,33 @@ async function checkRun(
   run: GitHubRun,
 ): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const current = await issueOf(world, reader, run);
-  if (current.kind === 'gone') {
-    await cancelRun(world, run.id, current.cause);
-    return;
-  }
-  if (!current.issue.open) {
-    await cancelRun(world, run.id, 'the issue was closed');
+  const issue = await issueOf(world, reader, run);
+  if (!issue?.open) {
+    await cancelRun(world, run.id, issue ? ISSUE_CLOSED : ISSUE_GONE);
     return;
   }
   const greeted = (await world.store.intent(run.id, 'greet'))?.state === 'done';
-  if (greeted && !hasLabel(current.issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
+  if (greeted && !hasLabel(issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
     await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was removed`);
   }
 }
 
-type IssueState =
-  | { readonly kind: 'there'; readonly issue: IssueFacts }
-  | { readonly kind: 'gone'; readonly cause: string };
-
 /**
- * A refusal means that the issue was deleted or moved, provided that the App may read other issues of its repository.
- * Otherwise it says something about the App or its rights, which may be repaired, and nothing about the issue (0227).
+ * The issue, or null if it was deleted or moved. A missing issue means that only if the App may read other issues of
+ * its repository: GitHub also hides what the App has no right to, which may be repaired (0227).
  */
 async function issueOf(
   world: Pick<World, 'clock'>,
   reader: GitHubReader,
   { origin }: GitHubRun,
-): Promise<IssueState> {
-  try {
-    return { kind: 'there', issue: await reader.issue(origin.issue) };
-  } catch (thrown) {
-    const { code, message } = asFault(thrown);
-    if (code !== 'GITHUB_REFUSED') throw thrown;
-    await reader.labelled(LABEL, world.clock.now());
-    return { kind: 'gone', cause: `GitHub no longer shows its issue: ${message}` };
-  }
+): Promise<IssueFacts | null> {
+  const issue = await reader.findIssue(origin.issue);
+  if (!issue) await reader.labelled(LABEL, world.clock.now());
+  return issue;
 }
+
+const ISSUE_CLOSED = 'the issue was closed';
+const ISSUE_GONE = 'GitHub no longer shows its issue: it was deleted or moved';
 
 /**
  * Whether a person removed the label that marks an active run. Its absence proves nothing: a run is not stopped by a
@@ -154,9 +144,8 @@ async function checkWaitForPick(
   run: GitHubRun,
 ): Promise<void> {
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
-  const current = await issueOf(world, reader, run);
-  if (current.kind === 'gone') await endWaitForPick(world, run.id, current.cause);
-  else if (!current.issue.open) await endWaitForPick(world, run.id, 'the issue was closed');
+  const issue = await issueOf(world, reader, run);
+  if (!issue?.open) await endWaitForPick(world, run.id, issue ? ISSUE_CLOSED : ISSUE_GONE);
 }
 
 async function checkRepository(

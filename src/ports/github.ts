@@ -127,6 +127,8 @@ export type Permission = 'admin' | 'maintain' | 'write' | 'triage' | 'read' | 'n
 export interface GitHubReader {
   repository(): Promise<RepositoryFacts>;
   issue(number: number): Promise<IssueFacts>;
+  /** Null if GitHub has no such issue here: it was deleted, or moved to another repository. */
+  findIssue(number: number): Promise<IssueFacts | null>;
   /**
    * All comments, newest page first; comments within a page (at most 100) are oldest first. Pages are fetched on
    * demand.

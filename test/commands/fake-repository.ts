@@ -32,6 +32,8 @@ interface Pull extends Omit<PullDetails, 'headSha'> {
 export interface Repository {
   readonly handle: RepositoryHandle;
   issue: IssueFacts;
+  /** Issues that `findIssue` does not find. */
+  readonly deleted: Set<number>;
   readonly labels: Map<number, Set<string>>;
   readonly comments: (CommentFacts & { readonly on: number; body: string })[];
   /** `900 eyes` on a comment, `line 900 eyes` on a line, `#7 eyes` on an issue. */
@@ -70,6 +72,7 @@ export const newRepository = (now: () => number, over: Partial<RepositoryHandle>
     labels: [],
     author: { id: mona.id, login: mona.login },
   },
+  deleted: new Set(),
   labels: new Map(),
   comments: [],
   reactions: [],
@@ -116,6 +119,11 @@ const labelsOf = (repository: Repository, on: number): Set<string> => {
   return found;
 };
 
+function issueOf(repository: Repository, number: number): IssueFacts {
+  const labels = [...labelsOf(repository, number)];
+  return { ...repository.issue, number, isPull: repository.pulls.has(number), labels };
+}
+
 function readerOf(repository: Repository): GitHubReader {
   const asked = (name: string) => repository.trouble.get(name)?.();
   return partial<GitHubReader>({
@@ -127,8 +135,11 @@ function readerOf(repository: Repository): GitHubReader {
     },
     async issue(number: number) {
       asked('issue');
-      const labels = [...labelsOf(repository, number)];
-      return { ...repository.issue, number, isPull: repository.pulls.has(number), labels };
+      return issueOf(repository, number);
+    },
+    async findIssue(number: number) {
+      asked('issue');
+      return repository.deleted.has(number) ? null : issueOf(repository, number);
     },
     commentPages: (on: number) => inPages(repository.comments.filter((one) => one.on === on)),
     async permission({ id }: { id: number }) {

@@ -296,18 +296,25 @@ describe('a lost webhook of an active run', () => {
 
   test('about a deleted issue cancels the run', async () => {
     const s = await greeted();
+    s.repository.deleted.add(7);
+    await findMissedStops(s.world);
+    expect(await causeOf(s)).toBe('GitHub no longer shows its issue: it was deleted or moved');
+  });
+
+  test('changes nothing if GitHub refuses to show the issue, which is no deletion', async () => {
+    const s = await greeted();
     s.repository.trouble.set('issue', forbidden);
     await findMissedStops(s.world);
-    expect(await causeOf(s)).toContain('GitHub no longer shows its issue');
+    expect([await stateOf(s), s.engine.cancelled]).toEqual(['briefed', []]);
   });
 
   test.each(['reader', 'labelled'])('changes nothing if GitHub refuses the App itself (%s)', async (call) => {
     const s = await greeted();
-    s.repository.trouble.set('issue', forbidden).set(call, forbidden);
+    s.repository.deleted.add(7);
+    s.repository.trouble.set(call, forbidden);
     await findMissedStops(s.world);
     expect([await stateOf(s), s.engine.cancelled]).toEqual(['briefed', []]);
     s.repository.trouble.clear();
-    s.repository.issue = { ...s.repository.issue, open: false };
     await findMissedStops(s.world);
     expect(await stateOf(s)).toBe('cancelled');
   });
@@ -343,7 +350,8 @@ describe('a lost webhook of a run that waits for a pick', () => {
   test.each(['reader', 'labelled'])('changes nothing if GitHub refuses the App itself (%s)', async (call) => {
     const s = commandWorld();
     await shown(s, 'choice');
-    s.repository.trouble.set('issue', forbidden).set(call, forbidden);
+    s.repository.deleted.add(7);
+    s.repository.trouble.set(call, forbidden);
     await findMissedPickEnds(s.world);
     expect(await stateOf(s)).toBe('awaiting_pick');
     expect(boxes(s).body).toContain('- [ ]');
@@ -353,6 +361,10 @@ describe('a lost webhook of a run that waits for a pick', () => {
     const s = commandWorld();
     await shown(s, 'choice');
     s.repository.trouble.set('issue', forbidden);
+    await findMissedPickEnds(s.world);
+    expect(await stateOf(s)).toBe('awaiting_pick');
+    s.repository.trouble.clear();
+    s.repository.deleted.add(7);
     await findMissedPickEnds(s.world);
     expect(await stateOf(s)).toBe('closed');
     expect(await causeOf(s)).toContain('GitHub no longer shows its issue');

@@ -99,7 +99,9 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
 
     test('reads an issue with its labels and author', async () => {
       const number = await bench.openIssue({ title: 'Broken', body: 'It is.', labels: ['auto-dev'] });
-      expect(await reader.issue(number)).toEqual({
+      const found = await reader.issue(number);
+      expect(await reader.findIssue(number)).toEqual(found);
+      expect(found).toEqual({
         number,
         title: 'Broken',
         body: 'It is.',
@@ -116,6 +118,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
 
     test('an issue that is not there is refused', async () => {
       await expect(reader.issue(4711)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+      expect(await reader.findIssue(4711)).toBeNull();
     });
 
     test('reads over a hundred comments, oldest first', async () => {

@@ -130,6 +130,7 @@ function readerOf(now: RepositoryNow): GitHubReader {
       const labels = now.issue.labels.filter((one) => one !== 'auto-dev' || !now.unlabelled.has(number));
       return { ...now.issue, number, labels };
     },
+    findIssue: unused,
     commentPages: () => inPages(now.comments),
     async permission({ id }) {
       const right = now.rights[id] ?? 'none';

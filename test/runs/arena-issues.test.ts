@@ -135,7 +135,7 @@ test('without an App, without access and on another server the message says the 
   expect(await stated(message, { remote: 'https://gitlab.com/alice/demo.git' })).toMatchObject({
     source: 'message',
   });
-  world.github.faults.add({ method: 'GET', path: /^\/app\/installations/, status: 401, times: 5 });
+  world.github.faults.add({ method: 'GET', path: /^\/app\/installations/, status: 403, times: 5 });
   expect(await stated(message)).toMatchObject({ source: 'no-access' });
   world.github.faults.clear();
 });

@@ -30,8 +30,9 @@ export function openRepositoryLocation(
   let known: { readonly place: RepositoryName; readonly readAt: number } | undefined;
   const facts: RepositoryLocation['facts'] = async (api) => {
     // The URL to which GitHub redirects old names.
-    const found = Repository.parse((await api.request('GET /repositories/{id}', { id })).data);
-    if (found.id !== id) throw new Fault('GITHUB_REFUSED', `GitHub knows no repository with the id ${id}.`);
+    const answer = await unless(404, () => api.request('GET /repositories/{id}', { id }));
+    const found = answer && Repository.parse(answer.data);
+    if (found?.id !== id) throw new Fault('GITHUB_REFUSED', `GitHub knows no repository with the id ${id}.`);
     const [owner = '', repo = ''] = found.full_name.split('/');
     known = { place: { owner, repo }, readAt: now() };
     return found;

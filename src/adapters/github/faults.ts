@@ -30,6 +30,8 @@ const GraphQlError = z.object({
 
 /** HTTP statuses of redirects. */
 export const MOVED: readonly number[] = [301, 302, 307, 308];
+/** HTTP statuses of what is not there: it never was, was deleted, or was moved. */
+export const GONE: readonly number[] = [404, 410, ...MOVED];
 
 /** A redirect to another address. It is not followed: the caller determines what it means. */
 export class Moved extends Error {
@@ -122,6 +124,9 @@ function httpFault({ status, message, response }: HttpError, doing: string): Fau
   if (status >= 500 || status === 408) {
     return unavailable(`GitHub answered ${status} when asked to ${doing}.`);
   }
+  // Says something about the token, or about GitHub's check of tokens, and nothing about what was asked.
+  if (status === 401)
+    return unavailable(`GitHub answered 401 when asked to ${doing}: ${words(response.data)}`);
   return new Fault(
     'GITHUB_REFUSED',
     redacted(`GitHub refused to ${doing} (${status}): ${words(response.data)}`),

@@ -15,7 +15,7 @@ import {
   type Token,
   type TokenCache,
 } from './app.ts';
-import { openRepositoryLocation, openUnchanged, type RepositoryLocation } from './calls.ts';
+import { openRepositoryLocation, openUnchanged, type RepositoryLocation, withToken } from './calls.ts';
 import { type Api, type ClientOptions, openClient, openClockEpochs } from './client.ts';
 import { openPace, type Pace, type PaceParts } from './faults.ts';
 import { openPeople } from './people.ts';
@@ -64,7 +64,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
   };
   const gitUrl = serverUrl(options.gitUrl, 'The address of GitHub');
   const shared = openShared(options, client, { now, elapsed });
-  const withToken =
+  const clientFor =
     (repository: RepositoryHandle, repeat: boolean) =>
     (token: string): Api =>
       openClient(client, { kind: 'token', token }, { repeat, queue: queueOf(repository) });
@@ -87,10 +87,8 @@ export function openGitHub(options: GitHubOptions): GitHub {
     people: openPeople({
       app: () => shared.app('app'),
       asPerson: (token) => openClient(client, { kind: 'token', token }, { repeat: false, queue: 'people' }),
-      asReader: async (repository) => {
-        const { secret } = await readerTokens(repository).get();
-        return withToken(repository, true)(secret);
-      },
+      asReader: (repository, call) =>
+        withToken(readerTokens(repository), ({ secret }) => call(clientFor(repository, true)(secret))),
       pace: shared.pace(0),
     }),
 
@@ -111,7 +109,7 @@ export function openGitHub(options: GitHubOptions): GitHub {
         pace: shared.pace(repository.installationId),
         gitUrl,
         unchanged: shared.unchanged,
-        client: withToken(repository, true),
+        client: clientFor(repository, true),
       }),
 
     publisher: async (repository, onWrite = async () => undefined) => {
@@ -126,8 +124,8 @@ export function openGitHub(options: GitHubOptions): GitHub {
         pace: shared.pace(repository.installationId),
         log: options.log,
         fence: options.fence,
-        reads: withToken(repository, true),
-        writes: withToken(repository, false),
+        reads: clientFor(repository, true),
+        writes: clientFor(repository, false),
       });
       return withPublicText(publisher, asPublished);
     },

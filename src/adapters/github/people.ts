@@ -10,7 +10,8 @@ interface PeopleParts {
   app(): Api;
   /** Signs in with a user's token; each call is sent once. */
   asPerson(token: string): Api;
-  asReader(repository: RepositoryHandle): Promise<Api>;
+  /** Makes a call with a token for this repository. */
+  asReader<T>(repository: RepositoryHandle, call: (api: Api) => Promise<T>): Promise<T>;
   readonly pace: Pace;
 }
 
@@ -34,9 +35,10 @@ export function openPeople({ app, asPerson, asReader, pace }: PeopleParts): Peop
     ofToken: async (token) => {
       if (!TOKEN_CHARACTERS.test(token)) return null;
       return seen('say whose token it is', async () => {
-        const { data, headers } = await asPerson(token).rest.users.getAuthenticated();
-        const { id, login, type } = Account.parse(data);
-        const scopes = z.string().optional().parse(headers['x-oauth-scopes']);
+        const found = await unless(401, () => asPerson(token).rest.users.getAuthenticated());
+        if (!found) return null;
+        const { id, login, type } = Account.parse(found.data);
+        const scopes = z.string().optional().parse(found.headers['x-oauth-scopes']);
         return type === 'User' ? { person: { id, login }, scopes: scopesIn(scopes) } : null;
       });
     },
@@ -45,7 +47,9 @@ export function openPeople({ app, asPerson, asReader, pace }: PeopleParts): Peop
       if (!TOKEN_CHARACTERS.test(token) || !NAME.test(owner) || !NAME.test(name)) return null;
       const facts = await seen('find a repository', async () => {
         // A redirect from a former name: another repository may get that name.
-        const found = await unless(MOVED, () => asPerson(token).rest.repos.get({ owner, repo: name }));
+        const found = await unless([401, ...MOVED], () =>
+          asPerson(token).rest.repos.get({ owner, repo: name }),
+        );
         return found && Repository.parse(found.data);
       });
       if (!facts) return null;
@@ -61,8 +65,9 @@ export function openPeople({ app, asPerson, asReader, pace }: PeopleParts): Peop
     byLogin: async (login, through) => {
       if (!NAME.test(login)) return null;
       return seen(`find ${login}`, async () => {
-        const api = await asReader(through);
-        const found = await unless(404, () => api.rest.users.getByUsername({ username: login }));
+        const found = await unless(404, () =>
+          asReader(through, ({ rest }) => rest.users.getByUsername({ username: login })),
+        );
         const account = found && Account.parse(found.data);
         return account?.type === 'User' ? { id: account.id, login: account.login } : null;
       });

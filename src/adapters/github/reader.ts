@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSameLabel, type PullFiles } from '../../core/model/index.ts';
-import type { GitHubReader, LabelChange, Labelled, RepositoryHandle } from '../../ports/index.ts';
+import type { GitHubReader, IssueFacts, LabelChange, Labelled, RepositoryHandle } from '../../ports/index.ts';
 import {
   ChangedFile,
   Comment,
@@ -21,7 +21,7 @@ import type { TokenCache } from './app.ts';
 import { type Calls, openCalls, type RepositoryLocation, type Unchanged, withToken } from './calls.ts';
 import { failedChecks } from './checks.ts';
 import { type Api, backwards, hasNextPage, newest, PAGE } from './client.ts';
-import { type Pace, unless } from './faults.ts';
+import { GONE, type Pace, unless } from './faults.ts';
 
 /** A person's login; bots' end in `[bot]`. */
 const LOGIN = /^[A-Za-z0-9][\w-]*$/;
@@ -58,10 +58,9 @@ export function openReader(parts: ReaderParts): GitHubReader {
         };
       }),
 
-    issue: (number) =>
-      read(`read issue #${number}`, async ({ rest }, at) =>
-        IssueAnswer.parse((await rest.issues.get({ ...at, issue_number: number })).data),
-      ),
+    issue: (number) => pace.run(`read issue #${number}`, () => readIssue(calls, number)),
+
+    findIssue: (number) => pace.run(`read issue #${number}`, () => findIssue(calls, number)),
 
     commentPages: (issue) =>
       backwards((page) =>
@@ -169,6 +168,14 @@ export function openReader(parts: ReaderParts): GitHubReader {
     credential: async () => ({ username: 'x-access-token', password: (await tokens.fresh()).secret }),
   };
 }
+
+const readIssue = (calls: Calls, number: number): Promise<IssueFacts> =>
+  calls(async ({ rest }, at) =>
+    IssueAnswer.parse((await rest.issues.get({ ...at, issue_number: number })).data),
+  );
+
+const findIssue = (calls: Calls, number: number): Promise<IssueFacts | null> =>
+  unless(GONE, () => readIssue(calls, number));
 
 const FilesPage = z.object({ link: z.string().optional(), files: z.array(ChangedFile) });
 

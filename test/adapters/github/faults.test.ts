@@ -164,7 +164,7 @@ describe('tokens', () => {
     });
   });
 
-  test('are minted anew when GitHub stops taking them, but only once', async () => {
+  test('are minted anew when GitHub stops taking them, but only once; then that is an outage', async () => {
     const alice = await reader();
     nock(API).get(ISSUE_PATH).matchHeader('authorization', `token ${READ_TOKEN}`).reply(401, {
       message: 'Bad credentials',
@@ -176,7 +176,10 @@ describe('tokens', () => {
 
     nock(API).get(ISSUE_PATH).twice().reply(401, { message: 'Bad credentials' });
     mints('ghs_third', READER_RIGHTS);
-    await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+    await expect(alice.issue(7)).rejects.toMatchObject({
+      code: 'GITHUB_UNAVAILABLE',
+      message: 'GitHub answered 401 when asked to read issue #7: Bad credentials',
+    });
   });
 
   test('with rights that the App lacks are rejected before anything is published', async () => {
@@ -191,18 +194,16 @@ describe('tokens', () => {
   });
 
   test.each([
-    ['suspended', 403, 'This installation has been suspended'],
-    ['removed', 404, 'Not Found'],
-    ['unknown', 401, 'A JSON web token could not be decoded'],
-  ])('of an App that is %s are rejected at once and requested once', async (_what, status, message) => {
+    ['suspended', 403, 'This installation has been suspended', 'GITHUB_REFUSED'],
+    ['removed', 404, 'Not Found', 'GITHUB_REFUSED'],
+    // A wrong key, or GitHub cannot check keys: which of both is not known.
+    ['unknown', 401, 'A JSON web token could not be decoded', 'GITHUB_UNAVAILABLE'],
+  ])('of an App that is %s are rejected at once and requested once', async (_what, status, message, code) => {
     nock(API).post('/app/installations/2/access_tokens').reply(status, { message });
     const alice = await open().reader(HANDLE);
-    await expect(alice.issue(7)).rejects.toMatchObject({
-      code: 'GITHUB_REFUSED',
-      message: expect.stringContaining(message),
-    });
+    await expect(alice.issue(7)).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
     nock(API).post('/app/installations/2/access_tokens').reply(status, { message });
-    await expect(open().publisher(HANDLE)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+    await expect(open().publisher(HANDLE)).rejects.toMatchObject({ code });
   });
 
   test('are requested without checks if those were never granted, which is logged once', async () => {
@@ -225,7 +226,7 @@ describe('tokens', () => {
     expect(logged).toEqual([[{}, expect.stringContaining('has not granted')]]);
   });
 
-  test('of a publisher are minted anew when GitHub stops taking them, but only once', async () => {
+  test('of a publisher are minted anew when GitHub stops taking them, but only once; then that is an outage', async () => {
     const bot = await publisher();
     nock(API).post(COMMENTS_PATH).matchHeader('authorization', `token ${WRITE_TOKEN}`).reply(401, {
       message: 'Bad credentials',
@@ -236,7 +237,7 @@ describe('tokens', () => {
 
     nock(API).post(COMMENTS_PATH).twice().reply(401, { message: 'Bad credentials' });
     mints('ghs_third', PUBLISHER_RIGHTS);
-    await expect(bot.comment(7, 'hello')).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+    await expect(bot.comment(7, 'hello')).rejects.toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
     nock(API).delete('/installation/token').times(3).reply(204);
     await bot.close();
   });
@@ -540,8 +541,9 @@ describe('a renamed repository', () => {
 
   test('that is gone is refused', async () => {
     const alice = await reader();
-    nock(API).get('/repositories/5').reply(404, { message: 'Not Found' });
+    nock(API).get('/repositories/5').twice().reply(404, { message: 'Not Found' });
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+    await expect(alice.findIssue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
   });
 
   test('that redirects in circles is rejected', async () => {
@@ -641,6 +643,23 @@ describe('refusals', () => {
     const alice = await reader();
     nock(API).get(ISSUE_PATH).reply(status, { message: 'No.' });
     await expect(alice.issue(7)).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+
+  test.each([301, 404, 410])('say with %i that an issue is gone', async (status) => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).reply(status, { message: 'No.' });
+    expect(await alice.findIssue(7)).toBeNull();
+  });
+
+  test.each([
+    [403, 'GITHUB_REFUSED'],
+    [451, 'GITHUB_REFUSED'],
+    [502, 'GITHUB_UNAVAILABLE'],
+  ])('do not say with %i that an issue is gone', async (status, code) => {
+    const alice = await reader();
+    nock(API).get(ISSUE_PATH).times(4).optionally().reply(status, { message: 'No.' });
+    await expect(alice.findIssue(7)).rejects.toMatchObject({ code });
+    nock.cleanAll();
   });
 
   test('do not stop at a label that appeared in between', async () => {
