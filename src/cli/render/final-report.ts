@@ -9,6 +9,7 @@ import {
   type Diffs,
   debateSummary,
   evidenceText,
+  fatalTrouble,
   lookAtNotes,
   lookAtText,
   noSurvivorAdvice,
@@ -65,7 +66,8 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
 }
 
 function verdict(view: RunView, width: number, paint: Paint): readonly string[] {
-  const { decision, trouble } = view;
+  const { decision } = view;
+  const trouble = fatalTrouble(view);
   if (trouble !== undefined) {
     const title = view.state === 'refused' ? 'Run not started' : 'Run failed';
     return [

@@ -125,6 +125,7 @@ export {
   type DiffView,
   decisionRecord,
   type ExaminationStep,
+  fatalTrouble,
   type LentView,
   type OriginView,
   type OutcomeView,

@@ -12,7 +12,7 @@ import { pageLine } from './decision-sections.ts';
 import { counted, elapsed, queueText, spentSentence, stageNumber, stageOf } from './format.ts';
 import { code, inertSentence, link, replyScope, report, table } from './markdown.ts';
 import { MARKDOWN, type Markup, personFirst as named } from './markup.ts';
-import type { Report, RunView } from './view.ts';
+import { fatalTrouble, type Report, type RunView } from './view.ts';
 
 /** Maximum characters of a sentence that answers a command. */
 const MAX_REPLY_CHARACTERS = 1_500;
@@ -89,6 +89,7 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
       'There is no run here. To start one, comment `/auto-dev run` on an issue or add the label `auto-dev` to it.',
     ]);
   }
+  const fatal = fatalTrouble(view);
   const facts = [
     `**Run ${code(view.id)}: ${stateText(view)}**, ${elapsed(view.now - view.startedAt)}.`,
     coderProgress(view),
@@ -101,8 +102,8 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
     queueText(view, MARKDOWN),
     waitingText(view),
     view.state === 'awaiting_pick' ? 'To choose, comment `/auto-dev pick B` or `/auto-dev pick none`.' : '',
-    view.trouble
-      ? `**Why:** ${inertSentence(view.trouble.message, MAX_REPLY_CHARACTERS)} **Next:** ${inertSentence(view.trouble.advice, 600)}`
+    fatal
+      ? `**Why:** ${inertSentence(fatal.message, MAX_REPLY_CHARACTERS)} **Next:** ${inertSentence(fatal.advice, 600)}`
       : '',
   ]);
 }

@@ -9,7 +9,7 @@ import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate, pickedBy
 import { MARKDOWN, type Markup } from './markup.ts';
 import { waitingText } from './replies.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
-import type { OutcomeView, RunView } from './view.ts';
+import { fatalTrouble, type OutcomeView, type RunView } from './view.ts';
 
 /** What a reader must know first, in the same words wherever it is shown. Empty strings and lists for nothing. */
 export interface RunSummary {
@@ -84,12 +84,13 @@ const isUnopened = ({ outcome }: RunView): boolean =>
 const nextSentence = (text: string, to: Markup): string => `${to.own('**Next:**')} ${text}`;
 
 function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
-  const { decision, outcome, trouble, state } = view;
-  if (trouble !== undefined) {
+  const { decision, outcome, state } = view;
+  const fatal = fatalTrouble(view);
+  if (fatal !== undefined) {
     return [
-      to.sentence(trouble.message, 1_500),
+      to.sentence(fatal.message, 1_500),
       openedText(view, to),
-      nextSentence(to.sentence(trouble.advice, 600), to),
+      nextSentence(to.sentence(fatal.advice, 600), to),
     ];
   }
   if (state === 'cancelled') {
@@ -110,8 +111,18 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
     const unopened = view.origin.kind === 'github' ? 'No pull request was opened.' : '';
     return [to.sentence(decision.because, 600), `${unopened} ${seeComparison}`.trim()];
   }
-  return [chosenSummary(view, to), comparisonLink(outcome, 'Compare with the other candidates', to)];
+  return [
+    chosenSummary(view, to),
+    comparisonLink(outcome, 'Compare with the other candidates', to),
+    unfinishedText(view, to),
+  ];
 }
+
+/** Of a run whose pull request is open although publishing met a fault. */
+const unfinishedText = ({ trouble }: RunView, to: Markup): string =>
+  trouble === undefined
+    ? ''
+    : `${to.own('Publishing did not finish:')} ${to.sentence(trouble.message, 1_500)} ${to.sentence(trouble.advice, 600)}`;
 
 /** Of a run that was stopped when its pull request already existed. */
 const openedText = ({ outcome }: RunView, to: Markup): string =>

@@ -269,6 +269,10 @@ export interface DecisionRecord {
   readonly judgement: Judgement | null;
 }
 
+/** The fault or refusal that ended a run without a result; undefined if its result was published all the same. */
+export const fatalTrouble = ({ state, trouble }: RunView): TroubleView | undefined =>
+  state === 'failed' || state === 'refused' ? trouble : undefined;
+
 /** Null until the run is decided. */
 export const decisionRecord = ({ evidence, ranking, decision, judgement }: RunView): DecisionRecord | null =>
   decision ? { evidence, ranking, decision, judgement: judgement ?? null } : null;

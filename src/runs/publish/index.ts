@@ -6,7 +6,9 @@ import { loadRun, taskOf, type World } from '../context.ts';
 import {
   type FaultData,
   faultOf,
+  PUBLISHING_WAITS_MS,
   type RunContext,
+  retryOutages,
   type StagePorts,
   stagesOf,
   throwIfCancelled,
@@ -38,7 +40,7 @@ export async function publish(
   const { run } = context;
   if (!isOver(run.state)) {
     await world.store.markStage(run.id, 'publish', 'start', world.clock.now());
-    const outcome = await publishResult(world, context);
+    const outcome = await publishPatiently(world, context);
     await storeOutcome(world, run.id, outcome);
     await world.store.markStage(run.id, 'publish', 'end', world.clock.now());
     await moveToFinalState(world, run, outcome);
@@ -59,6 +61,22 @@ async function moveToFinalState(
     : (['published', 'the result is where its users look'] as const);
   await world.store.transition(id, state, cause, world.clock.now());
 }
+
+/** Waits longer for GitHub than other stages. In a terminal somebody waits, and nothing but this machine is needed. */
+const publishPatiently = (
+  world: CommitPorts & Pick<World, 'announcer'>,
+  context: RunContext,
+): Promise<RunOutcome> =>
+  context.run.origin.kind === 'local'
+    ? publishResult(world, context)
+    : retryOutages(
+        world,
+        context.signal,
+        // An earlier try may have opened the pull request.
+        async () => publishResult(world, { ...context, run: await loadRun(world, context.run.id) }),
+        undefined,
+        PUBLISHING_WAITS_MS,
+      );
 
 async function publishResult(world: CommitPorts, { run, signal }: RunContext): Promise<RunOutcome> {
   const { origin, decision } = run;
@@ -97,18 +115,30 @@ export async function conclude(
   return 'failed';
 }
 
-/** Records the fault as the end of the run, unless the run is over otherwise. */
+/** For users of a run that met a fault when its pull request was already open. */
+const UNFINISHED_ADVICE =
+  'The comparison may be missing on the pull request. To write it, pick the candidate that is shown there, or another one.';
+
+/**
+ * Records the fault as the end of the run, unless the run is over otherwise. A run whose result is stored has not
+ * failed: its users find it, pick from it and merge it (0236).
+ */
 export async function endWithFault(
   world: Pick<World, 'announcer' | 'clock' | 'store' | 'workspaces'>,
   runId: RunId,
   fault: FaultData,
   how: 'aloud' | 'quietly' = 'aloud',
 ): Promise<null> {
-  const { state } = await loadRun(world, runId);
+  const run = await loadRun(world, runId);
+  const { state, outcome } = run;
   if (isOver(state) && state !== 'failed') return null;
-  const { advice } = faultOf(fault);
-  await world.store.updateRun(runId, { trouble: { ...fault, advice } }, world.clock.now());
-  await world.store.transition(runId, 'failed', fault.message, world.clock.now());
+  const isUnfinished = outcome?.kind === 'pull';
+  if (isUnfinished || outcome === undefined) {
+    const advice = isUnfinished ? UNFINISHED_ADVICE : faultOf(fault).advice;
+    await world.store.updateRun(runId, { trouble: { ...fault, advice } }, world.clock.now());
+  }
+  if (outcome) await moveToFinalState(world, run, outcome);
+  else await world.store.transition(runId, 'failed', fault.message, world.clock.now());
   if (how === 'aloud') await announceAndSweep(world, runId);
   return null;
 }

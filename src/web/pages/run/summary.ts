@@ -30,8 +30,8 @@ ${actions}</section>`;
 /** The title begins with a word of ours, never with markup of others. */
 const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-function toneOf({ state, decision, trouble }: RunView): 'good' | 'bad' | 'open' {
-  if (trouble || state === 'failed' || state === 'refused' || state === 'cancelled') return 'bad';
+function toneOf({ state, decision }: RunView): 'good' | 'bad' | 'open' {
+  if (state === 'failed' || state === 'refused' || state === 'cancelled') return 'bad';
   if (state === 'awaiting_pick' || state === 'awaiting_answer' || state === 'awaiting_approval')
     return 'open';
   return decision && decision.kind === 'winner' ? 'good' : 'open';

@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { recordPullState } from '../../src/commands/index.ts';
+import type { FlowContext } from '../../src/ports/index.ts';
+import { reconcile, settleOutcomes, type World } from '../../src/runs/index.ts';
+import { conclude, publish } from '../../src/runs/publish/index.ts';
+import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
+import { partial } from '../world/partial.ts';
+import { tried } from '../world/tried.ts';
+import { boxes, type CommandWorld, commandWorld, judgedRun } from './command-world.ts';
+import { RUN } from './dialogue-world.ts';
+import { down, forbidden } from './fake-repository.ts';
+
+const HOUR = 60 * 60_000;
+const BRANCH = `auto-dev/7/${RUN}/B`;
+const runOf = async ({ store }: CommandWorld) => (await store.run(RUN)) ?? expect.fail();
+const onPull = ({ repository }: CommandWorld) => repository.comments.filter(({ on }) => on === 11);
+
+/** The last stage of a run, as its flow executes it; waiting takes no time. */
+async function publishes(s: CommandWorld): Promise<number> {
+  let waited = 0;
+  const sleep = async (ms: number): Promise<void> => {
+    waited += ms;
+    s.later(ms);
+  };
+  const world: World = { ...s.world, clock: { ...s.world.clock, sleep } };
+  const flow = partial<FlowContext>({ step: (_, work) => work(new AbortController().signal) });
+  const result = await stagesOf(world, flow, RUN, UNLIMITED)('publish', (context) => publish(world, context));
+  if (result.kind === 'fault') await conclude(world, flow, RUN, result.fault);
+  return waited;
+}
+
+describe('an outage after the pull request was opened', () => {
+  test.each([1, 12, 23])('of %i h ends with the comparison', async (hours) => {
+    tried({
+      id: 'github-away-while-publishing',
+      part: 'GitHub is unavailable',
+      what: 'GitHub is away for up to 23 hours after a pull request was opened.',
+      held: 'The comparison is written when it is back, and the run is published.',
+    });
+    const s = commandWorld();
+    await judgedRun(s, 'pull');
+    const until = s.now() + hours * HOUR;
+    s.repository.trouble.set('comment', () => (s.now() < until ? down() : undefined) as never);
+    await publishes(s);
+    expect(await runOf(s)).toMatchObject({ state: 'published', outcome: { kind: 'pull', number: 11 } });
+    expect((await runOf(s)).trouble).toBeUndefined();
+    expect(onPull(s)).toHaveLength(1);
+    expect([...s.repository.pulls.keys()]).toEqual([11]);
+  });
+});
+
+describe.each([
+  ['an outage that does not end', down],
+  ['a conversation in which the App may not comment', forbidden],
+])('%s leaves a published run', (_what, trouble) => {
+  async function unfinished() {
+    const s = commandWorld();
+    await judgedRun(s, 'pull');
+    s.repository.trouble.set('comment', trouble);
+    const waited = await publishes(s);
+    s.repository.trouble.clear();
+    expect(await runOf(s)).toMatchObject({ state: 'published', outcome: { kind: 'pull', number: 11 } });
+    return { s, waited };
+  }
+
+  test('which says what is missing, and whose next pick writes it', async () => {
+    const { s, waited } = await unfinished();
+    expect(Math.round(waited / HOUR)).toBe(trouble === down ? 24 : 0);
+    await s.say('/auto-dev status');
+    const status = s.repository.comments.find(({ body }) => body.startsWith('<!-- runoff:status:'));
+    expect(status?.body).toContain('draft pull request [#11]');
+    expect(status?.body).toContain('Publishing did not finish: GitHub answered');
+    expect(status?.body).toContain('To write it, pick the candidate that is shown there, or another one.');
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:done']);
+    expect(onPull(s)).toEqual([]);
+    expect((await s.say('/auto-dev pick B', { on: 11 })).outcome).toBe('done');
+    expect(onPull(s).map(({ body }) => body.slice(0, 23))).toEqual(['<!-- runoff:comparison:']);
+  });
+
+  test('whose merge is recorded, by its webhook or by the daily look', async () => {
+    const { s } = await unfinished();
+    const event = { repositoryId: 42, number: 11, head: BRANCH, state: 'merged' } as const;
+    expect(await recordPullState(s.world, event)).toBe(true);
+    expect((await runOf(s)).state).toBe('merged');
+    const { s: other } = await unfinished();
+    const pull = other.repository.pulls.get(11) ?? expect.fail();
+    other.repository.pulls.set(11, { ...pull, state: 'merged' });
+    await settleOutcomes(other.world);
+    expect((await runOf(other)).state).toBe('merged');
+  });
+});
+
+describe('a run whose result is stored when it is interrupted for good', () => {
+  const status = async () => ({ kind: 'failed', why: 'It was restarted too often.' }) as const;
+
+  test('is published if its pull request is open', async () => {
+    const s = commandWorld();
+    await judgedRun(s, 'pull');
+    s.repository.trouble.set('comment', down);
+    await expect(
+      publish(
+        { ...s.world, clock: { ...s.world.clock, sleep: async () => Promise.reject(new Error('killed')) } },
+        { run: await runOf(s), signal: new AbortController().signal },
+      ),
+    ).rejects.toThrow('killed');
+    s.repository.trouble.clear();
+    await reconcile({ ...s.world, engine: { ...s.world.engine, status } });
+    const { state, trouble } = await runOf(s);
+    expect([state, trouble?.message]).toEqual([
+      'published',
+      'The run was interrupted: It was restarted too often.',
+    ]);
+  });
+
+  test('waits for a pick if the comparison asks for one', async () => {
+    const s = commandWorld();
+    await judgedRun(s, 'choice');
+    const { transition } = s.store;
+    s.store.transition = () => Promise.reject(new Error('killed'));
+    await expect(
+      publish(s.world, { run: await runOf(s), signal: new AbortController().signal }),
+    ).rejects.toThrow('killed');
+    s.store.transition = transition;
+    await reconcile({ ...s.world, engine: { ...s.world.engine, status } });
+    expect([(await runOf(s)).state, (await runOf(s)).trouble]).toEqual(['awaiting_pick', undefined]);
+    expect(boxes(s).body).toContain('- [ ] **A**');
+    expect((await s.say('/auto-dev pick A')).outcome).toBe('done');
+  });
+});
