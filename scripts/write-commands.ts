@@ -89,7 +89,7 @@ Runoff applies the commands of one repository one at a time, in the order of Git
 
 ## Missed webhooks
 
-Commands arrive by webhook. Runoff does not look for comments whose webhook never arrived: if no reaction appears, post the command again. It notices a pull request that was closed or merged while it was down only at the next command; until then the run counts as published. It does look for labels that were added and issues that were closed.
+Commands arrive by webhook. Runoff does not look for comments whose webhook never arrived: if no reaction appears, post the command again. If the first comment arrives after all, it does not apply to a run that was requested after it was written, and starts no other one; \`status\` and \`help\` always answer. Runoff does look for labels that were added and issues that were closed, and once a day for pull requests that were merged or closed.
 
 ## Reactions
 

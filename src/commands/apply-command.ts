@@ -9,7 +9,6 @@ import {
   diffsOf,
   type GitHubRun,
   handleOf,
-  isGitHubRun,
   isWaiting,
   loadOnGitHub,
   mayWrite,
@@ -28,6 +27,7 @@ import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './a
 import { STARTS } from './command-queue.ts';
 import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
 import { pickOutdated } from './pages.ts';
+import { isAdmittedAndActive, overtakenBy, runsInThread, runWithResult } from './runs-in-thread.ts';
 import { debate, retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
 /** The ports needed to apply commands. */
@@ -39,19 +39,14 @@ export async function applyCommand(
   command: CommandRecord,
   given: Command | null,
 ): Promise<CommandResult> {
-  const { repositoryId, thread } = command.place;
   if (!given) return refuse(command, 'The comment no longer contains a command.');
   if (given.name === 'help')
     return done('listed the commands', { reply: helpReply(command.place.comment).body });
   const fork = await forkRefusal(world, command);
   if (fork) return refuse(command, fork);
-  const inThread = (await world.store.runsAt(repositoryId, thread)).filter(isGitHubRun);
-  const { page } = command;
-  // A page shows one run, and its buttons mean that run, whatever came after it.
-  const runs = page ? inThread.filter(({ id }) => id === page.run) : inThread;
-  const active = (STARTS.has(given.name) ? inThread : runs).find(
-    ({ state, task }) => task !== undefined && !isOver(state),
-  );
+  const threadRuns = await runsInThread(world.store, command);
+  const { runs, later } = threadRuns;
+  const active = (STARTS.has(given.name) ? threadRuns.all : runs).find(isAdmittedAndActive);
   if (given.name === 'unknown') {
     if (active && isWaiting(active)) return replyNotAccepted(world, command, active, given, given.why);
     const reply = unknownReply(command.place.comment, given).body;
@@ -59,10 +54,13 @@ export async function applyCommand(
   }
   const wrongPlace = misplaced(given.name, command.place.isPull);
   if (wrongPlace) return refuse(command, wrongPlace);
+  if (given.name === 'status') return replyStatus(world, command, threadRuns.all);
+  const isOvertaken = STARTS.has(given.name) || runs.length === 0;
+  if (later && isOvertaken) return refuse(command, overtakenBy(later), later.id);
   return applyKnown(world, command, given, { runs, active });
 }
 
-type KnownCommand = Exclude<Command, { readonly name: 'unknown' | 'help' }>;
+type KnownCommand = Exclude<Command, { readonly name: 'unknown' | 'help' | 'status' }>;
 
 async function applyKnown(
   world: CommandPorts,
@@ -70,7 +68,7 @@ async function applyKnown(
   given: KnownCommand,
   { runs, active }: { readonly runs: readonly GitHubRun[]; readonly active: GitHubRun | undefined },
 ): Promise<CommandResult> {
-  const result = runMeant(command, given.name, runs);
+  const result = runWithResult(command, given.name, runs);
   switch (given.name) {
     case 'run':
       return startOnIssue(world, command, given.options, active);
@@ -81,8 +79,6 @@ async function applyKnown(
       return startOnPull(world, command, given.name, active);
     case 'debate':
       return debate(world, command, active);
-    case 'status':
-      return replyStatus(world, command, runs);
     case 'cancel':
       return cancel(world, command, runs);
     case 'answer':
@@ -102,30 +98,6 @@ async function applyKnown(
     case 'ci':
       return result ? allowCi(world, command, result) : refuseWithoutResult(command);
   }
-}
-
-/**
- * The run that a command refers to. For a checkbox: the run whose comparison contains it. On a pull request that
- * Runoff opened: the run that opened it, even after a later `review` or `fix`, unless that one asks for a pick in the
- * same thread. Otherwise the newest run with candidates to pick from.
- */
-function runMeant(
-  { place, ticked }: CommandRecord,
-  name: KnownCommand['name'],
-  runs: readonly GitHubRun[],
-): GitHubRun | undefined {
-  const withResult = runs.filter(({ decision, outcome }) => decision !== undefined && outcome !== undefined);
-  if (ticked !== undefined) return withResult.find(({ id }) => id === ticked);
-  const [newest] = withResult;
-  // A newer run without survivors does not end the wait for a pick.
-  const waiting = withResult.find(({ state }) => state === 'awaiting_pick');
-  if (!place.isPull) return (newest?.decision?.kind === 'none' && waiting) || newest;
-  const opened = withResult.findIndex(
-    ({ outcome }) => outcome?.kind === 'pull' && outcome.number === place.thread,
-  );
-  if (opened < 0) return newest;
-  const asks = withResult.slice(0, opened).find(({ state }) => state === 'awaiting_pick');
-  return name === 'ci' || !asks ? withResult[opened] : asks;
 }
 
 const refuseWithoutResult = (command: CommandRecord): CommandResult =>

@@ -1,6 +1,12 @@
 import { type Actor, asFault, openBoundedMap, openRateLimit, type RunId } from '../core/model/index.ts';
 import { noteReply } from '../core/reports/index.ts';
-import type { CommandOutcome, CommandPlace, CommandRecord, RepositoryHandle } from '../ports/index.ts';
+import type {
+  CommandOutcome,
+  CommandPlace,
+  CommandRecord,
+  RepositoryHandle,
+  RunRecord,
+} from '../ports/index.ts';
 import {
   closeComparison,
   closeUnpicked,
@@ -9,6 +15,7 @@ import {
   loadOnGitHub,
   mayWrite,
   type PublishPorts,
+  RunRequest,
   requireGitHub,
   type World,
 } from '../runs/index.ts';
@@ -91,6 +98,24 @@ export const isLater = (one: CommandRecord, other: CommandRecord): boolean =>
   one.at === other.at
     ? one.place.on === other.place.on && one.place.comment > other.place.comment
     : one.at > other.at;
+
+/**
+ * When a run was requested, by GitHub's clock, milliseconds since 1970 UTC; by this machine's if it was requested on a
+ * page or through the API. Deliveries may be late or replayed: events before this time do not affect the run.
+ */
+export function triggeredAt({ request }: RunRecord): number {
+  const read = RunRequest.safeParse(request);
+  return read.success ? read.data.triggeredAt : 0;
+}
+
+/** Milliseconds by which this machine's clock may be ahead of GitHub's. Our default. */
+const CLOCK_SKEW_MS = 60_000;
+
+/** Whether a run was requested after GitHub's time of a comment. GitHub's times are in whole seconds, ours are not. */
+export function isRequestedAfter(run: RunRecord, at: number): boolean {
+  const requestedAt = triggeredAt(run);
+  return requestedAt - (requestedAt % 1_000 === 0 ? 0 : CLOCK_SKEW_MS) > at;
+}
 
 export const done = (note: string, more: Pick<CommandResult, 'reply' | 'runId'> = {}): CommandResult => ({
   outcome: { kind: 'done', note },

@@ -15,11 +15,10 @@ import {
   LABEL,
   type PublishPorts,
   RUNNING_LABEL,
-  RunRequest,
   requireGitHub,
   type World,
 } from '../runs/index.ts';
-import { type CancelPorts, endWaitForPick } from './context.ts';
+import { type CancelPorts, endWaitForPick, triggeredAt } from './context.ts';
 import { startFromLabel } from './intake.ts';
 
 /** Milliseconds to wait for an event's webhook before the event counts as missed. */
@@ -217,15 +216,6 @@ export async function stopRunsOfIssue(world: CancelPorts, event: StopEvent): Pro
     if (await stopRun(world, run, event.cause)) stopped += 1;
   }
   return stopped;
-}
-
-/**
- * When a run was requested, by GitHub's clock, milliseconds since 1970 UTC. Deliveries may be late or replayed:
- * events before this time do not affect the run.
- */
-function triggeredAt({ request }: RunRecord): number {
-  const read = RunRequest.safeParse(request);
-  return read.success ? read.data.triggeredAt : 0;
 }
 
 /** The App was uninstalled or suspended, or its access to a repository was removed. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
+import { ada, atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
 import { mona, RUN } from './dialogue-world.ts';
 import { down } from './fake-repository.ts';
 
@@ -162,6 +162,112 @@ describe('a rejected or queued run beside an active one', () => {
     await refuse(s);
     expect((await s.say('/auto-dev cancel')).note).toBe('the run no longer waits for a choice');
     expect(boxes(s).body).not.toContain('- [ ]');
+  });
+});
+
+describe('a comment that reaches Runoff after a later run was requested', () => {
+  const HOUR = 60 * 60_000;
+  /** Moments at which it may have been written: an hour before, and in the second of the request. */
+  async function world(prepare: (s: CommandWorld) => Promise<unknown>) {
+    const s = commandWorld();
+    const before = s.now();
+    s.later(HOUR);
+    const requested = s.now();
+    await prepare(s);
+    return { s, before, requested };
+  }
+  const running = (s: CommandWorld) => atWork(s);
+  const waiting = (s: CommandWorld) => shown(s, 'choice');
+  const published = (s: CommandWorld) => shown(s, 'pull');
+  const traces = async ({ store, engine, repository }: CommandWorld) => ({
+    run: await store.run(RUN),
+    picks: await store.picks(RUN),
+    votes: await store.votes(RUN),
+    started: [...engine.started],
+    pulls: [...repository.pulls.keys()],
+    branches: [...repository.branches],
+  });
+
+  test.each([
+    ['cancel', running],
+    ['cancel', waiting],
+    ['pick B', waiting],
+    ['pick none', published],
+    ['vote C', waiting],
+    ['ci', published],
+    ['budget 9', running],
+    ['retry', published],
+    ['retry B', published],
+    ['run', published],
+    ['run', running],
+    ['debate', published],
+  ])('does not apply to it: `%s`', async (name, prepare) => {
+    const { s, before, requested } = await world(prepare);
+    const untouched = await traces(s);
+    expect(await s.say(`/auto-dev ${name}`, { at: before })).toMatchObject({
+      outcome: 'refused',
+      note: `Run \`${RUN}\` was requested after this comment was written. If you mean that run, or want another one, write the command again.`,
+      reactions: ['eyes', 'confused'],
+    });
+    expect(await traces(s)).toEqual(untouched);
+    expect((await s.say(`/auto-dev ${name}`, { at: requested })).note).not.toContain('was requested after');
+  });
+
+  test.each(['review', 'fix'])('does not start another one on a pull request: `%s`', async (name) => {
+    const s = await reviewed('pull');
+    const run = await s.store.run(REVIEW);
+    const written = (run?.createdAt ?? 0) - 1_000;
+    expect(await s.say(`/auto-dev ${name}`, { on: 11, at: written })).toMatchObject({ outcome: 'refused' });
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test('applies to the run before it', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    s.later(HOUR);
+    const before = s.now();
+    s.later(HOUR);
+    await atWork(s, { id: LATER });
+    expect((await s.say('/auto-dev vote C', { at: before })).outcome).toBe('done');
+    expect(await s.store.votes(RUN)).toHaveLength(1);
+    expect((await s.say('/auto-dev cancel', { at: before })).note).toBe(
+      'the run no longer waits for a choice',
+    );
+    expect((await s.store.run(LATER))?.state).toBe('briefed');
+    expect(s.engine.cancelled).toEqual([]);
+  });
+
+  test('starts no second run when its author has written it again meanwhile', async () => {
+    const s = commandWorld();
+    const first = s.now();
+    s.later(30_000);
+    expect((await s.say('/auto-dev run')).note).toBe('started a run');
+    const [started = ''] = s.engine.started;
+    const queueEntry = { share: 'lists', priority: 1, since: s.now() };
+    await s.store.updateRun(started, { queueEntry }, s.now());
+    expect((await s.say('/auto-dev run', { at: first })).outcome).toBe('refused');
+    expect(s.engine.started).toEqual([started]);
+  });
+
+  test('is not held up by a label of somebody who may start nothing', async () => {
+    const s = commandWorld();
+    const before = s.now();
+    await askedFor(s, LATER);
+    expect((await s.say('/auto-dev run', { at: before })).note).toBe('started a run');
+    await s.store.transition(LATER, 'refused', 'test', s.now());
+    expect((await s.say('/auto-dev run', { at: before, by: ada })).note).toBe('started a run');
+  });
+
+  test('still shows the status', async () => {
+    const { s, before } = await world(running);
+    expect((await s.say('/auto-dev status', { at: before })).reply).toContain(RUN);
+  });
+
+  test('may be dated a little before a run that was started on a page, by another clock', async () => {
+    const s = commandWorld();
+    s.later(30_001);
+    await atWork(s);
+    expect((await s.say('/auto-dev cancel', { at: s.now() - 30_000 })).outcome).toBe('done');
   });
 });
 

@@ -1,0 +1,64 @@
+import type { Command } from '../core/commands/index.ts';
+import { isOver } from '../core/model/index.ts';
+import type { CommandRecord } from '../ports/index.ts';
+import { type GitHubRun, isGitHubRun, type World } from '../runs/index.ts';
+import { isRequestedAfter } from './context.ts';
+
+/** Runs of a command's thread, newest first. */
+interface ThreadRuns {
+  readonly all: readonly GitHubRun[];
+  /** Those that the command can mean. */
+  readonly runs: readonly GitHubRun[];
+  /** The newest one that was requested, by somebody who may, after the command was written. */
+  readonly later: GitHubRun | undefined;
+}
+
+/**
+ * Finds the runs that a command can mean. A page shows one run, and its buttons mean that run, whatever came after it. A
+ * checkbox names its run, too. A comment cannot mean a run that was requested later: deliveries may be late, or sent
+ * again when its author has long written the command a second time.
+ */
+export async function runsInThread(
+  store: Pick<World['store'], 'runsAt'>,
+  { at, place, page, ticked }: CommandRecord,
+): Promise<ThreadRuns> {
+  const all = (await store.runsAt(place.repositoryId, place.thread)).filter(isGitHubRun);
+  if (page) return { all, runs: all.filter(({ id }) => id === page.run), later: undefined };
+  if (place.on === 'page' || ticked !== undefined) return { all, runs: all, later: undefined };
+  const later = all.filter((run) => isRequestedAfter(run, at));
+  return { all, runs: all.filter((run) => !later.includes(run)), later: later.find(isPermitted) };
+}
+
+/** A run joins the queue when its requester's write access is known. */
+const isPermitted = ({ state, task, queueEntry }: GitHubRun): boolean =>
+  state !== 'refused' && (task !== undefined || queueEntry !== undefined);
+
+export const isAdmittedAndActive = ({ state, task }: GitHubRun): boolean =>
+  task !== undefined && !isOver(state);
+
+export const overtakenBy = ({ id }: GitHubRun): string =>
+  `Run \`${id}\` was requested after this comment was written. If you mean that run, or want another one, write the command again.`;
+
+/**
+ * The run with a result that a command refers to. For a checkbox: the run whose comparison contains it. On a pull request that
+ * Runoff opened: the run that opened it, even after a later `review` or `fix`, unless that one asks for a pick in the
+ * same thread. Otherwise the newest run with candidates to pick from.
+ */
+export function runWithResult(
+  { place, ticked }: CommandRecord,
+  name: Command['name'],
+  runs: readonly GitHubRun[],
+): GitHubRun | undefined {
+  const withResult = runs.filter(({ decision, outcome }) => decision !== undefined && outcome !== undefined);
+  if (ticked !== undefined) return withResult.find(({ id }) => id === ticked);
+  const [newest] = withResult;
+  // A newer run without survivors does not end the wait for a pick.
+  const waiting = withResult.find(({ state }) => state === 'awaiting_pick');
+  if (!place.isPull) return (newest?.decision?.kind === 'none' && waiting) || newest;
+  const opened = withResult.findIndex(
+    ({ outcome }) => outcome?.kind === 'pull' && outcome.number === place.thread,
+  );
+  if (opened < 0) return newest;
+  const asks = withResult.slice(0, opened).find(({ state }) => state === 'awaiting_pick');
+  return name === 'ci' || !asks ? withResult[opened] : asks;
+}
