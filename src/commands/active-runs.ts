@@ -5,6 +5,7 @@ import type { CommandRecord } from '../ports/index.ts';
 import {
   awaitedInquiry,
   cancelRun,
+  endWaitForPick,
   findComment,
   type GitHubRun,
   handleOf,
@@ -17,7 +18,7 @@ import {
   viewOf,
   type World,
 } from '../runs/index.ts';
-import { type CancelPorts, type CommandResult, done, endWaitForPick, isLater, refuse } from './context.ts';
+import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
 
 /** The ports needed to pass a reply to the run that waits for it. */
 export type ReplyPorts = Pick<World, 'clock' | 'engine' | 'github' | 'log' | 'store'>;

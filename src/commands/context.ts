@@ -8,11 +8,8 @@ import type {
   RunRecord,
 } from '../ports/index.ts';
 import {
-  closeComparison,
-  closeUnpicked,
   type GitHubRun,
   handleOf,
-  loadOnGitHub,
   mayWrite,
   type PublishPorts,
   RunRequest,
@@ -132,25 +129,6 @@ export const refuse = (
   reply: noteReply(command.place.comment, why).body,
   ...(runId ? { runId } : {}),
 });
-
-/**
- * Ends a run's wait for a pick, and takes the checkboxes out of its comparison, which then names the contestants. False
- * if the run did not wait, or a pick has opened its pull request.
- */
-export async function endWaitForPick(
-  world: PublishPorts & Pick<World, 'announcer'>,
-  runId: RunId,
-  cause: string,
-): Promise<boolean> {
-  if (!(await closeUnpicked(world, runId, cause))) return false;
-  try {
-    await closeComparison(world, await loadOnGitHub(world, runId));
-  } catch (thrown) {
-    // The issue may have been deleted with the comment; the run is closed in any case.
-    world.log.warn({ run: runId, err: thrown }, 'the comparison still asks for a pick');
-  }
-  return true;
-}
 
 /**
  * Milliseconds for which a refusal is cached. Default: a person who gets write access waits a minute at most. A grant

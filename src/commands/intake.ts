@@ -1,7 +1,14 @@
 import { parseCommand } from '../core/commands/index.ts';
 import { asFault, type GitHubOrigin, type PullWork, type RunId } from '../core/model/index.ts';
 import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
-import { isLikelyWriter, startRun, tryKeepOutcomes, type World } from '../runs/index.ts';
+import {
+  followPull,
+  isLikelyWriter,
+  type PublishPorts,
+  type PullState,
+  startRun,
+  type World,
+} from '../runs/index.ts';
 import type { CommandPorts } from './apply-command.ts';
 import { type EditEvent, editOfChoice, onQuestionEdit, restoreChoice } from './checkboxes.ts';
 import { openCommandQueue, STARTS } from './command-queue.ts';
@@ -68,7 +75,8 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
     restoring.add(work);
   }
 
-  async function record(command: NewCommand): Promise<IntakeResult> {
+  async function record(given: NewCommand): Promise<IntakeResult> {
+    const command = { ...given, receivedAt: world.clock.now() };
     if (!(await world.store.recordCommand(command))) return ignored('it was recorded before');
     queue.add(command);
     return { kind: 'recorded', command: command.id };
@@ -230,14 +238,8 @@ interface PullEvent {
   readonly repositoryId: number;
   readonly number: number;
   readonly head: string;
-  readonly state: keyof typeof PULL_ENDS;
+  readonly state: PullState;
 }
-
-const PULL_ENDS = {
-  open: { to: 'published', cause: 'its pull request was reopened' },
-  closed: { to: 'closed', cause: 'its pull request was closed' },
-  merged: { to: 'merged', cause: 'its pull request was merged' },
-} as const;
 
 /**
  * Records that a run's pull request was merged, closed or reopened; returns whether that changed the run. The branch
@@ -245,7 +247,7 @@ const PULL_ENDS = {
  * request from the branch.
  */
 export async function recordPullState(
-  world: Pick<World, 'artifacts' | 'clock' | 'log' | 'store'>,
+  world: PublishPorts & Pick<World, 'announcer'>,
   event: PullEvent,
 ): Promise<boolean> {
   const runId = /^auto-dev\/\d+\/(r[0-9a-z]{10})\/[A-Z]$/.exec(event.head)?.[1];
@@ -253,9 +255,5 @@ export async function recordPullState(
   if (run?.outcome?.kind !== 'pull' || run.outcome.branch !== event.head) return false;
   if (run.outcome.number !== event.number) return false;
   if (run.origin.kind !== 'github' || run.origin.repositoryId !== event.repositoryId) return false;
-  const { to, cause } = PULL_ENDS[event.state];
-  if (run.state === to) return false;
-  if ((await world.store.transition(run.id, to, cause, world.clock.now())) !== to) return false;
-  await tryKeepOutcomes(world, run.id);
-  return true;
+  return followPull(world, run, event.state);
 }

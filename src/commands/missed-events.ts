@@ -9,6 +9,7 @@ import type {
 } from '../ports/index.ts';
 import {
   cancelRun,
+  endWaitForPick,
   type GitHubRun,
   handleOf,
   isGitHubRun,
@@ -18,7 +19,7 @@ import {
   requireGitHub,
   type World,
 } from '../runs/index.ts';
-import { type CancelPorts, endWaitForPick, triggeredAt } from './context.ts';
+import { type CancelPorts, triggeredAt } from './context.ts';
 import { startFromLabel } from './intake.ts';
 
 /** Milliseconds to wait for an event's webhook before the event counts as missed. */

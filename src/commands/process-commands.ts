@@ -14,8 +14,8 @@ import {
 } from './context.ts';
 
 /**
- * Milliseconds after which a command fails if its author's permission could not be read. Default: longer than most
- * outages.
+ * Milliseconds after its arrival after which a command fails if its author's permission could not be read. Default:
+ * longer than most outages.
  */
 const MAX_UNAUTHORISED_AGE_MS = 60 * 60_000;
 
@@ -79,13 +79,19 @@ async function guardedNow(
     if (!stored || stored.outcome) return;
     await work();
   } catch (thrown) {
-    const { code } = asFault(thrown);
-    const old = world.clock.now() - command.at > MAX_UNAUTHORISED_AGE_MS;
-    const waits = OUTAGES.has(code) && !old;
+    const waits =
+      OUTAGES.has(asFault(thrown).code) && (isFresh(world, command) || (await isHalfDone(world, command)));
     world.log.warn({ waits, err: thrown }, 'a command could not be processed');
     if (!waits) await settleFailed(world, command, asFault(thrown).message);
   }
 }
+
+const isFresh = ({ clock }: Pick<World, 'clock'>, { at, receivedAt = at }: CommandRecord): boolean =>
+  clock.now() - receivedAt <= MAX_UNAUTHORISED_AGE_MS;
+
+/** Whether the command was authorised and may have written something. It is finished then, whatever its age (0237). */
+const isHalfDone = async (world: Pick<World, 'store'>, command: CommandRecord): Promise<boolean> =>
+  (await resultIntent(world, command).catch(() => null))?.state === 'planned';
 
 /** The applied command counts, even if the reply failed. */
 async function settleFailed(
@@ -101,13 +107,16 @@ async function settleFailed(
   }
 }
 
-/** A command that was already applied is not authorized again: only its reply is missing. */
+/**
+ * A command that has begun is not authorized again: it was when it began, and would be left half done, or without its
+ * reply (0237).
+ */
 async function isAuthorised(
   world: Pick<World, 'clock' | 'store'>,
   limits: AuthorLimits,
   command: CommandRecord,
 ): Promise<boolean> {
-  if (await storedResult(world, command)) return true;
+  if (await resultIntent(world, command)) return true;
   if (await limits.mayWrite(command.place, command.by)) return true;
   const outcome = { kind: 'ignored', why: 'the author has no write access to the repository' } as const;
   await world.store.settleCommand(command.id, outcome, world.clock.now(), command.page?.run);
@@ -164,11 +173,14 @@ async function acknowledge(
 /** Key of the intent that holds a command's result before the reply is written. */
 const RESULT = 'result';
 
+const resultIntent = ({ store }: Pick<World, 'store'>, command: CommandRecord) =>
+  store.intent(intentScope(command), RESULT);
+
 async function storedResult(
-  { store }: Pick<World, 'store'>,
+  world: Pick<World, 'store'>,
   command: CommandRecord,
 ): Promise<CommandResult | null> {
-  const kept = await store.intent(intentScope(command), RESULT);
+  const kept = await resultIntent(world, command);
   return kept?.state === 'done' ? (kept.result as CommandResult) : null;
 }
 

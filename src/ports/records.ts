@@ -11,7 +11,7 @@ export interface Delivery {
   readonly runId: RunId;
 }
 
-/** Why a run was rejected or failed: what happened, and what to do next. */
+/** Why a run was rejected or failed, or was not published in full: what happened, and what to do next. */
 export interface RunTrouble {
   readonly code: FaultCode | 'REFUSED';
   readonly message: string;
@@ -186,8 +186,10 @@ export interface NewCommand {
   readonly association?: string;
   /** As written, truncated to the maximum length of a command. */
   readonly text: string;
-  /** Milliseconds since 1970 UTC. */
+  /** When it was written. Milliseconds since 1970 UTC. */
   readonly at: number;
+  /** When it reached Runoff, which may be days later. Milliseconds since 1970 UTC; absent: stored by an earlier version. */
+  readonly receivedAt?: number;
   /** Text of the issue or pull request at that time; kept if the command may start a run (I5). */
   readonly issue?: { readonly title: string; readonly body: ArtifactRef };
   /** The run whose comparison contains the ticked box; absent for a written command. */
@@ -266,9 +268,7 @@ export interface Outcomes {
   keepOutcomes(runId: RunId, outcomes: readonly CandidateOutcome[], at: number): Promise<void>;
   /** Stores what was found out about the merge of a run's pull request. Without outcomes of the run, nothing. */
   keepMerge(runId: RunId, merge: MergeFacts): Promise<void>;
-  /**
-   * Outcomes by run, oldest run first; restricted to repositories (their keys), at most of this many of the newest runs.
-   */
+  /** Outcomes by run, oldest run first, of repositories (their keys), at most of this many of the newest runs. */
   outcomes(options: {
     readonly repositories?: readonly string[];
     readonly runs: number;

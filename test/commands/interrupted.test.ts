@@ -207,6 +207,18 @@ describe('an outage', () => {
     expect(await runs(s)).toEqual([]);
   });
 
+  test('of an hour is counted from the arrival of a comment, however old that is', async () => {
+    const s = commandWorld();
+    s.repository.trouble.set('permission', down);
+    const { id } = await s.say('/auto-dev run', { at: s.now() - 2 * 60 * 60_000 });
+    s.later(59 * 60_000);
+    await s.recover();
+    expect((await command(s, id))?.outcome).toBeUndefined();
+    s.later(2 * 60_000);
+    await s.recover();
+    expect((await command(s, id))?.outcome).toMatchObject({ kind: 'refused', why: 'GitHub answered 502.' });
+  });
+
   test('that prevents the reply does not undo the command', async () => {
     const s = commandWorld();
     await shown(s, 'choice');

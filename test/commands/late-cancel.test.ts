@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { openLocalCommands, stopRunsOfIssue } from '../../src/commands/index.ts';
+import { openLocalCommands, recordPullState, stopRunsOfIssue } from '../../src/commands/index.ts';
 import type { Publisher } from '../../src/ports/index.ts';
-import type { World } from '../../src/runs/index.ts';
+import { settleOutcomes, type World } from '../../src/runs/index.ts';
 import { publish } from '../../src/runs/publish/index.ts';
 import { contextOf } from '../world/run-context.ts';
+import { tried } from '../world/tried.ts';
 import { boxes, type CommandWorld, commandWorld, type Heard, judgedRun, shown } from './command-world.ts';
-import { mallory, RUN } from './dialogue-world.ts';
+import { mallory, mona, RUN } from './dialogue-world.ts';
 import { down, forbidden, pullOf } from './fake-repository.ts';
 
 const runOf = async ({ store }: CommandWorld) => (await store.run(RUN)) ?? expect.fail();
@@ -256,6 +257,117 @@ describe('a pick that opened its pull request before an outage', () => {
     expect((await s.become(id)).note).toBe('The pull request #11 now shows candidate B.');
     expect([...s.repository.pulls.keys()]).toEqual([11]);
     expect(await runOf(s)).toMatchObject({ state: 'published', outcome: { number: 11, headSha: headOf(s) } });
+  });
+});
+
+describe('a pick whose outage lasts for hours', () => {
+  const HOUR = 60 * 60_000;
+  const ENDS = ['merged', 'closed'] as const;
+  const onPull = ({ repository }: CommandWorld) => repository.comments.filter(({ on }) => on === 11);
+  const labels = ({ repository }: CommandWorld) => [...(repository.labels.get(7) ?? [])];
+  const path = async ({ store }: CommandWorld) =>
+    (await store.transitions(RUN)).map(({ to }) => to).slice(-3);
+
+  /** Its pull request is open, and nothing more can be written. */
+  async function pickBroken(name = 'pick A') {
+    const s = commandWorld();
+    await shown(s, name === 'pick A' ? 'choice' : 'pull');
+    s.repository.trouble.set(name === 'pick A' ? 'comment' : 'editPull', down);
+    const { id } = await s.say(`/auto-dev ${name}`);
+    for (let hour = 0; hour < 2; hour += 1) {
+      s.later(HOUR);
+      await s.recover();
+    }
+    expect((await s.become(id)).outcome).toBe('open');
+    return { s, id };
+  }
+
+  /** As an earlier version left it: the command has ended, and the run waits for a pick with an open pull request. */
+  async function stuck() {
+    const { s, id } = await pickBroken();
+    s.repository.trouble.clear();
+    await s.store.settleCommand(`comment:${id}`, { kind: 'refused', why: 'GitHub answered 502.' }, s.now());
+    return s;
+  }
+
+  function ends({ repository }: CommandWorld, state: 'merged' | 'closed'): void {
+    const pull = repository.pulls.get(11) ?? expect.fail();
+    repository.pulls.set(11, { ...pull, state });
+  }
+  const webhook = (s: CommandWorld, state: 'merged' | 'closed' | 'open') =>
+    recordPullState(s.world, { repositoryId: 42, number: 11, head: `auto-dev/7/${RUN}/A`, state });
+
+  test('is completed when GitHub is back', async () => {
+    tried({
+      id: 'pick-github-away',
+      part: 'GitHub is unavailable',
+      what: 'GitHub is away for two hours after a pick has opened its pull request, and its author loses write access meanwhile.',
+      held: 'The pick is completed: comparison, label and reply, and no checkbox is left.',
+    });
+    const { s, id } = await pickBroken();
+    s.repository.trouble.clear();
+    s.repository.rights[mona.id] = 'read';
+    await s.recover();
+    expect(await s.become(id)).toMatchObject({
+      note: 'Candidate A is the draft pull request #11.',
+      reactions: ['eyes', 'rocket'],
+    });
+    expect([(await runOf(s)).state, onPull(s).length, labels(s)]).toEqual([
+      'published',
+      1,
+      ['auto-dev:done'],
+    ]);
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+
+  test('of another candidate is completed, so that the run shows what its branch has', async () => {
+    const { s, id } = await pickBroken('pick C');
+    s.repository.trouble.clear();
+    await s.recover();
+    expect((await s.become(id)).note).toBe('The pull request #11 now shows candidate C.');
+    expect((await runOf(s)).outcome).toMatchObject({ headSha: headOf(s) });
+  });
+
+  test.each(ENDS)('leaves a published run that is %s, says its webhook', async (state) => {
+    const { s, id } = await pickBroken();
+    expect(await webhook(s, 'open')).toBe(false);
+    s.repository.trouble.clear();
+    ends(s, state);
+    expect(await webhook(s, state)).toBe(true);
+    expect(await webhook(s, state)).toBe(false);
+    expect(await path(s)).toEqual(['awaiting_pick', 'published', state]);
+    expect(boxes(s).body).not.toContain('- [ ]');
+    expect(labels(s)).toEqual(state === 'merged' ? ['auto-dev:done'] : []);
+    await s.recover();
+    expect((await s.become(id)).outcome).toBe('done');
+    expect([(await runOf(s)).state, onPull(s).length]).toEqual([state, 1]);
+  });
+
+  test.each(ENDS)('leaves a published run that is %s, says the daily look', async (state) => {
+    const { s } = await pickBroken();
+    s.repository.trouble.clear();
+    ends(s, state);
+    await settleOutcomes(s.world);
+    expect(await path(s)).toEqual(['awaiting_pick', 'published', state]);
+    expect(boxes(s).body).not.toContain('- [ ]');
+  });
+
+  test('is left to its command while that has no outcome', async () => {
+    const { s } = await pickBroken();
+    s.repository.trouble.clear();
+    await settleOutcomes(s.world);
+    expect([(await runOf(s)).state, onPull(s)]).toEqual(['awaiting_pick', []]);
+  });
+
+  test.each(['open', ...ENDS] as const)('and was given up is completed daily (%s)', async (state) => {
+    const s = await stuck();
+    if (state !== 'open') ends(s, state);
+    await settleOutcomes(s.world);
+    expect([(await runOf(s)).state, onPull(s).length]).toEqual([state === 'open' ? 'published' : state, 1]);
+    expect(boxes(s).body).not.toContain('- [ ]');
+    const transitions = await s.store.transitions(RUN);
+    await settleOutcomes(s.world);
+    expect([await s.store.transitions(RUN), onPull(s).length]).toEqual([transitions, 1]);
   });
 });
 

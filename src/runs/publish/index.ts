@@ -29,7 +29,14 @@ export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
 export { deleteLosers, type PublishPorts } from './context.ts';
-export { applyPick, closeComparison, loadOnGitHub, refreshTally, releaseCi } from './pick.ts';
+export {
+  applyPick,
+  endWaitForPick,
+  loadOnGitHub,
+  refreshTally,
+  releaseCi,
+  tryToCloseComparison,
+} from './pick.ts';
 export { proposeSettings } from './settings-pull.ts';
 
 /** Publishes the result. Every write is idempotent. */

@@ -207,13 +207,36 @@ async function refreshPull(context: PublishContext, outcome: PullOutcome): Promi
 }
 
 /**
+ * Closes a run that waits for a pick; its comparison stays, without checkboxes. Returns false if the run does not wait
+ * for one, or a pick has opened its pull request, which is about to be completed (0228).
+ */
+export async function endWaitForPick(
+  world: PublishPorts & Pick<World, 'announcer'>,
+  runId: RunId,
+  cause: string,
+): Promise<boolean> {
+  const run = await loadOnGitHub(world, runId);
+  if (run.state !== 'awaiting_pick' || run.outcome?.kind === 'pull') return false;
+  await world.store.transition(runId, 'closed', cause, world.clock.now());
+  await world.announcer.finish(runId);
+  await tryToCloseComparison(world, runId);
+  return true;
+}
+
+/**
  * Writes the comparison of a run that waits for no pick any more without checkboxes. In all its comments: in blind mode it
  * has the names now (decision 160), and so other places for its diffs.
  */
-export async function closeComparison(world: PublishPorts, run: GitHubRun): Promise<void> {
-  await withPublisher(world, { run, signal: new AbortController().signal }, (context) =>
-    refreshIssue(context, run.outcome),
-  );
+export async function tryToCloseComparison(world: PublishPorts, runId: RunId): Promise<void> {
+  try {
+    const run = await loadOnGitHub(world, runId);
+    await withPublisher(world, { run, signal: new AbortController().signal }, (context) =>
+      refreshIssue(context, run.outcome),
+    );
+  } catch (thrown) {
+    // The issue may have been deleted with the comment; the run waits no longer in any case.
+    world.log.warn({ run: runId, err: thrown }, 'the comparison still asks for a pick');
+  }
 }
 
 /** Updates the vote tally in the comparison with as few writes as possible. */

@@ -1,9 +1,9 @@
 export { keepDueOutcomes, settleOutcomes } from './outcomes.ts';
+export { followPull, type PullState } from './pulls.ts';
 export {
   announceEndedRuns,
   awaitedInquiry,
   cancelRun,
-  closeUnpicked,
   executorOfRun,
   isWaiting,
   reconcile,

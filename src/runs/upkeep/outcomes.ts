@@ -20,7 +20,9 @@ import {
   type World,
 } from '../context.ts';
 import { keepOutcomes } from '../outcomes.ts';
+import type { CommitPorts } from '../publish/index.ts';
 import { unlessDamaged } from '../stage.ts';
+import { completePicks, followPull } from './pulls.ts';
 
 /** Runs whose outcomes are kept in one pass; our default, far more than end between two passes. */
 const MAX_DUE = 500;
@@ -40,10 +42,16 @@ export async function keepDueOutcomes(
  * Finds out how pull requests of runs ended whose webhook never arrived, how much people changed before a merge, and
  * what was reverted later. What cannot be read now is looked at next time.
  */
-export async function settleOutcomes(world: SettlePorts): Promise<void> {
+export async function settleOutcomes(
+  world: CommitPorts & SettlePorts & Pick<World, 'announcer'>,
+): Promise<void> {
   if (!world.github) return;
+  await completePicks(world);
   for (const run of await runsWithPulls(world)) {
-    await unlessFails(world, run.id, () => findMissedEnd(world, run));
+    await unlessFails(world, run.id, async () => {
+      const pull = await pullOf(world, run);
+      if (pull) await followPull(world, run, pull.state);
+    });
   }
   await keepDueOutcomes(world);
   const since = world.clock.now() - FOLLOWED_FOR_MS;
@@ -69,28 +77,19 @@ async function unlessFails(
   }
 }
 
-/** Runs whose pull request is open as far as is known, or was closed in the last 90 days and may be open again. */
+/**
+ * Runs whose pull request is open as far as is known, also by a pick that is not complete, or was closed in the last 90
+ * days and may be open again.
+ */
 async function runsWithPulls({ clock, store }: SettlePorts): Promise<readonly GitHubRun[]> {
   const since = clock.now() - FOLLOWED_FOR_MS;
   const found: GitHubRun[] = [];
-  for (const id of await store.idsIn(['published', 'closed'])) {
+  for (const id of await store.idsIn(['published', 'closed', 'awaiting_pick'])) {
     const run = await store.run(id);
     if (!run || !isGitHubRun(run) || run.outcome?.kind !== 'pull') continue;
-    if (run.state === 'published' || run.updatedAt >= since) found.push(run);
+    if (run.state !== 'closed' || run.updatedAt >= since) found.push(run);
   }
   return found;
-}
-
-async function findMissedEnd(world: SettlePorts, run: GitHubRun): Promise<void> {
-  const pull = await pullOf(world, run);
-  if (pull === null) return;
-  const to = pull.state === 'open' ? 'published' : pull.state;
-  await world.store.transition(
-    run.id,
-    to,
-    `its pull request is ${pull.state}, as GitHub says`,
-    world.clock.now(),
-  );
 }
 
 type SettlePorts = Pick<World, 'artifacts' | 'clock' | 'github' | 'log' | 'store' | 'workspaces'>;

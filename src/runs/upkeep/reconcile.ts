@@ -239,19 +239,3 @@ async function endCandidates(store: World['store'], runId: RunId, note: string):
     else if (candidate?.state === 'examining') await store.putCandidate({ ...candidate, state: 'coded' });
   }
 }
-
-/**
- * Closes a run that waits for a pick; the comparison stays. Returns false if the run does not wait for one, or a pick
- * has opened its pull request, which is about to be completed (0228).
- */
-export async function closeUnpicked(
-  world: Pick<World, 'announcer' | 'clock' | 'store'>,
-  runId: RunId,
-  cause: string,
-): Promise<boolean> {
-  const run = await loadRun(world, runId);
-  if (run.state !== 'awaiting_pick' || run.outcome?.kind === 'pull') return false;
-  await world.store.transition(runId, 'closed', cause, world.clock.now());
-  await world.announcer.finish(runId);
-  return true;
-}
