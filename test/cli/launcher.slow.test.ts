@@ -64,10 +64,12 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
   });
 });
 
-test.each(STARTS)('%s starts the App with limits for idle memory', (path) => {
+test.each(STARTS)('%s starts the App with little idle memory', (path) => {
   const text = readFileSync(join(ROOT, path), 'utf8');
   expect(text).toContain('MALLOC_ARENA_MAX=2');
   expect(text).toContain('--max-semi-space-size=2');
+  expect(text).toContain('--heap-growing-percent=50');
+  expect(text).toMatch(/--import=\S*\/bin\/strip-types\.mjs/);
 });
 
 test('the start folder is left before any package loads', () => {
