@@ -44,5 +44,5 @@ EXPOSE 3000
 HEALTHCHECK --interval=30s --timeout=6s --start-period=30s --retries=3 \
   CMD ["/app/node_modules/.bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 # Node directly, because npm would not pass SIGTERM on.
-ENTRYPOINT ["/app/node_modules/.bin/node", "--max-semi-space-size=2", "--", "/app/src/main.ts"]
+ENTRYPOINT ["/app/node_modules/.bin/node", "--import=/app/bin/strip-types.mjs", "--max-semi-space-size=2", "--heap-growing-percent=50", "--", "/app/src/main.ts"]
 CMD ["serve"]
