@@ -202,8 +202,9 @@ function appended(runner: AppendedTo, words: readonly string[], folder: string):
   }
 }
 
-/** xunit1 is the variant that includes each test's file. */
-const pytestOptions = (file: string): string => `--junitxml=${file} -o junit_family=xunit1`;
+/** xunit1 is the variant that includes each test's file. A suite with another name would count as a level of its own. */
+const pytestOptions = (file: string): string =>
+  `--junitxml=${file} -o junit_family=xunit1 -o junit_suite_name=pytest`;
 
 /** `go test` and `cargo test` take their options directly after the verb. */
 function withOptions({ runner, words, at }: Recognised): string {

@@ -54,7 +54,9 @@ describe('the report', () => {
     for (const command of ['pytest', 'python3 -m pytest -q', 'poetry run pytest | cat']) {
       expect(told(plan(command))).toEqual({
         command,
-        env: { PYTEST_ADDOPTS: '--junitxml=/out/report.xml -o junit_family=xunit1' },
+        env: {
+          PYTEST_ADDOPTS: '--junitxml=/out/report.xml -o junit_family=xunit1 -o junit_suite_name=pytest',
+        },
         report: XML,
       });
     }
