@@ -26,9 +26,12 @@ export class Outcomes {
       .filter((part) => part !== '')
       .join(' > ')
       .slice(0, MAX_ID_CHARS);
-    const times = (this.#times.get(id) ?? 0) + 1;
+    let times = (this.#times.get(id) ?? 0) + 1;
+    const numbered = () => (times === 1 ? id : `${id} #${times}`);
+    // Another test may have this number as part of its name.
+    while (this.#byId.has(numbered())) times += 1;
     this.#times.set(id, times);
-    const unique = times === 1 ? id : `${id} #${times}`;
+    const unique = numbered();
     this.#byId.set(unique, outcome);
     if (outcome === 'failed' && message.trim() !== '' && this.#messages.size < MAX_MESSAGES) {
       this.#messages.set(unique, headAndTail(message.trim()));

@@ -179,6 +179,39 @@ test('jest', () => {
   });
 });
 
+test('an id that another test has as its name is not overwritten', () => {
+  const jest = (...rows: readonly (readonly [string, string])[]) => {
+    const assertionResults = rows.map(([title, status]) => ({ ancestorTitles: [], title, status }));
+    const report = readTestReport(
+      'jest-json',
+      JSON.stringify({ testResults: [{ name: 'a', assertionResults }] }),
+    );
+    return report.kind === 'ok' ? report.tests : report.why;
+  };
+  expect(jest(['row', 'passed'], ['row #2', 'failed'], ['row', 'passed'], ['row', 'skipped'])).toEqual({
+    'a > row': 'passed',
+    'a > row #2': 'failed',
+    'a > row #3': 'passed',
+    'a > row #4': 'skipped',
+  });
+  expect(jest(['row', 'passed'], ['row', 'passed'], ['row #2', 'failed'])).toEqual({
+    'a > row': 'passed',
+    'a > row #2': 'passed',
+    'a > row #2 #2': 'failed',
+  });
+});
+
+test('no test of a report is lost, whatever the names', () => {
+  const names = fc.array(fc.stringMatching(/^a( #[1-3]){0,3}$/), { maxLength: 12 });
+  fc.assert(
+    fc.property(names, (all) => {
+      const cases = all.map((name) => `<testcase name="${name}"/>`).join('');
+      const report = readTestReport('junit', `<testsuites>${cases}</testsuites>`);
+      expect(report.kind === 'ok' && Object.keys(report.tests)).toHaveLength(all.length);
+    }),
+  );
+});
+
 test('mocha', () => {
   const of = (title: string, suite: string, err: object = {}) => ({
     title,
