@@ -43,7 +43,7 @@ const jestOutcome = (status: string): TestOutcome => {
   return status === 'failed' ? 'failed' : 'skipped';
 };
 
-const MochaTest = z.object({
+const MochaTest = z.looseObject({
   title: z.string().catch(''),
   fullTitle: z.string().catch(''),
   file: z.string().nullish().catch(undefined),
@@ -69,11 +69,19 @@ export function readMocha(text: string): Outcomes {
     JSON.parse(end < start ? text.slice(start) : text.slice(start, end + 2)),
   );
   const key = (test: MochaTest) => JSON.stringify([test.file, test.fullTitle]);
-  const waiting = new Set(pending.map(key));
+  // Of tests with one title, some may be pending: both lists contain the same object, or else the title decides.
+  const whole = (test: MochaTest) => JSON.stringify(test);
+  const waiting = Map.groupBy(pending, whole);
+  const all = new Set(tests.map(whole));
+  const titles = new Set(pending.filter((test) => !all.has(whole(test))).map(key));
   for (const test of tests) {
     const failed = Object.keys(test.err).length > 0;
-    const outcome = failed ? 'failed' : waiting.has(key(test)) ? 'skipped' : 'passed';
-    outcomes.add(mochaParts(test), outcome, failureMessage(test));
+    const isPending = waiting.get(whole(test))?.pop() !== undefined || titles.has(key(test));
+    outcomes.add(
+      mochaParts(test),
+      failed ? 'failed' : isPending ? 'skipped' : 'passed',
+      failureMessage(test),
+    );
   }
   // A failing hook is not a test, but prevents tests from running.
   const named = new Set(tests.map(key));
@@ -97,6 +105,7 @@ const GoEvent = z.object({
   ImportPath: z.string().catch(''),
   Test: z.string().catch(''),
   Output: z.string().catch(''),
+  FailedBuild: z.string().catch(''),
 });
 
 const GO_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
@@ -133,7 +142,9 @@ export function readGo(text: string): Outcomes {
       outcomes.add([where, ...event.Test.split('/')], outcome, output.get(key));
       if (outcome === 'failed') failing.add(where);
     } else if (outcome === 'failed' && !failing.has(where)) {
-      outcomes.add([where, 'did not run'], 'failed', output.get(key));
+      // What the compiler said is named by what was built, which may be another package.
+      const built = output.get(JSON.stringify([event.FailedBuild, '']));
+      outcomes.add([where, 'did not run'], 'failed', built ?? output.get(key));
     }
   }
   if (events === 0) throw new Error('it holds no event of go test');

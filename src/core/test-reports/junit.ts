@@ -7,12 +7,18 @@ import { Outcomes, relativePath } from './outcomes.ts';
 const MAX_SUITE_DEPTH = 60;
 
 const JUnitText = z.string().catch('');
-const Suites: z.ZodType<JUnitSuite> = z.lazy(() => JUnitSuite);
+/** The parser gives an element without attributes and elements as its text. */
+const elementOf = (parsed: unknown): unknown => (typeof parsed === 'string' ? {} : parsed);
+const Suites: z.ZodType<JUnitSuite> = z.preprocess(
+  elementOf,
+  z.lazy(() => JUnitSuite),
+);
 
 const JUnitCase = z.object({
   '@name': JUnitText,
   '@classname': JUnitText,
   '@file': JUnitText,
+  '@status': JUnitText,
   failure: z.unknown().optional(),
   error: z.unknown().optional(),
   skipped: z.unknown().optional(),
@@ -29,7 +35,7 @@ const JUnitSuite = z.object({
   '@name': JUnitText,
   '@file': JUnitText,
   testsuite: z.array(Suites).default([]),
-  testcase: z.array(JUnitCase).default([]),
+  testcase: z.array(z.preprocess(elementOf, JUnitCase)).default([]),
 });
 
 const LISTS: ReadonlySet<string> = new Set(['testsuite', 'testcase']);
@@ -44,6 +50,8 @@ export function readJUnit(text: string): Outcomes {
 }
 
 const ReportFile = z.tuple([z.string(), z.string()]);
+/** Below a module, whose own path may contain a `build` or `target`, too. */
+const REPORT_FOLDERS = /(?:^|\/)(?:target\/(?:surefire|failsafe)-reports|build\/test-results)\/.*$/s;
 
 /**
  * Parses report files of Surefire or Gradle, given as one JSON array of path and text per line: their names begin
@@ -56,12 +64,15 @@ export function readJUnitFiles(lines: string): Outcomes {
     .flatMap((line) => (line === '' ? [] : [ReportFile.parse(JSON.parse(line))]));
   if (files.length === 0) throw new Error('there is no file');
   for (const [path, text] of files) {
-    const module = path.replace(/(?:^|\/)(?:target|build)\/.*$/s, '');
+    const module = path.replace(REPORT_FOLDERS, '');
     const { suites } = parseJUnit(text);
     for (const suite of suites)
       for (const one of suite.testcase) {
-        const message = [one.failure, one.error].flatMap(failureTexts).join('\n');
-        outcomes.add([module, one['@classname'] || suite['@name'], one['@name']], junitOutcome(one), message);
+        outcomes.add(
+          [module, one['@classname'] || suite['@name'], one['@name']],
+          junitOutcome(one),
+          messageOf(one),
+        );
       }
   }
   return outcomes;
@@ -93,14 +104,14 @@ function parseJUnit(text: string): {
   });
   const root = z
     .object({
-      testsuites: z.union([z.literal(''), JUnitSuite.partial()]).optional(),
-      testsuite: z.array(JUnitSuite).optional(),
+      testsuites: z.preprocess(elementOf, JUnitSuite.partial()).optional(),
+      testsuite: z.array(Suites).optional(),
     })
     .safeParse(parser.parse(text, true));
   if (!root.success || (root.data.testsuites === undefined && root.data.testsuite === undefined)) {
     throw new Error('it has no <testsuites>');
   }
-  const top = root.data.testsuites === '' ? {} : (root.data.testsuites ?? {});
+  const top = root.data.testsuites ?? {};
   return {
     cases: top.testcase ?? [],
     suites: [...(top.testsuite ?? []), ...(root.data.testsuite ?? [])],
@@ -118,8 +129,7 @@ function addCase(one: JUnitCase, suites: readonly string[], suiteFile: string, o
   const file = relativePath(one['@file'] || suiteFile || fileLike(one['@classname']));
   const within = suites.map(relativePath).filter((name) => name !== file && name !== 'pytest');
   const inClass = within.length === 0 ? classOf(one['@classname'], file) : [];
-  const message = [one.failure, one.error].flatMap(failureTexts).join('\n');
-  outcomes.add([file, ...within, ...inClass, relativePath(one['@name'])], junitOutcome(one), message);
+  outcomes.add([file, ...within, ...inClass, relativePath(one['@name'])], junitOutcome(one), messageOf(one));
 }
 
 /** vitest writes the file's path in the attribute for the class. */
@@ -136,7 +146,11 @@ function classOf(name: string, file: string): readonly string[] {
 /** The parser does not parse the text of these elements, only their attributes. */
 const Failure = z.object({ '@message': JUnitText, '#text': z.string().catch('') });
 
-/** Message and text of all `<failure>` and `<error>` elements. */
+/** What stands in `<skipped>` counts only if the test counts as failed. */
+const messageOf = (one: JUnitCase): string =>
+  [one.failure, one.error, one.skipped].flatMap(failureTexts).join('\n');
+
+/** Message and text of all elements of a kind. */
 function failureTexts(element: unknown): readonly string[] {
   if (Array.isArray(element)) return element.slice(0, 3).flatMap(failureTexts);
   if (typeof element === 'string') return [unescaped(element)];
@@ -145,11 +159,26 @@ function failureTexts(element: unknown): readonly string[] {
 }
 
 const XML_ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' };
-const unescaped = (text: string): string =>
-  text.replace(/&(lt|gt|quot|apos|amp);/g, (_, name: string) => XML_ENTITIES[name] ?? '');
+const XML_TEXT = /<!\[CDATA\[([\s\S]*?)\]\]>|&(lt|gt|quot|apos|amp);|&#(\d{1,7}|x[\da-f]{1,6});/gi;
 
-/** A test marked as to-do may fail: it counts as skipped, as in the runner's own count. */
+/** Text of XML, with its sections of character data and its entities resolved. */
+const unescaped = (text: string): string =>
+  text.replace(XML_TEXT, (whole, section?: string, name?: string, code?: string) => {
+    if (section !== undefined) return section;
+    if (name !== undefined) return XML_ENTITIES[name] ?? whole;
+    const point = Number(code?.replace(/^x/i, '0x'));
+    return point > 0 && point <= 0x10_ff_ff ? String.fromCodePoint(point) : whole;
+  });
+
+/**
+ * A test marked as to-do may fail: it counts as skipped, as in the runner's own count. CMake's ctest marks a test that
+ * it could not start like one that was skipped, and counts it as failed; a disabled one it marks by its status alone.
+ */
 function junitOutcome(one: JUnitCase): TestOutcome {
-  if (one.skipped !== undefined) return 'skipped';
+  if (one['@status'] === 'disabled') return 'skipped';
+  if (one.skipped !== undefined) {
+    const [why = ''] = failureTexts(one.skipped);
+    return one['@status'] === 'notrun' && !/^(?:SKIP_|$)/.test(why) ? 'failed' : 'skipped';
+  }
   return one.failure !== undefined || one.error !== undefined ? 'failed' : 'passed';
 }

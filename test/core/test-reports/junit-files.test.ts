@@ -42,8 +42,30 @@ test('files of Surefire and Gradle are one report, named by module and class', (
       'x.SumTest > adds': 'passed',
       'libs/a > y.A$Inner > works()': 'passed',
     },
-    messages: { 'x.SumTest > fails': expect.stringContaining('expected:<4> but was:<3>') },
+    messages: {
+      'x.SumTest > fails':
+        'of nothing expected:<4> but was:<3>\njava.lang.AssertionError: of nothing expected:<4> but was:<3>\n\tat x.SumTest.fails(SumTest.java:2)',
+    },
   });
+});
+
+test('modules in folders that are named like folders for reports are told apart', () => {
+  const works = '<testsuite name="y.A"><testcase name="works" classname="y.A"/></testsuite>';
+  const read = readTestReport(
+    'junit-files',
+    lines({
+      'build/core/target/surefire-reports/TEST-y.A.xml': works,
+      'build/api/target/failsafe-reports/TEST-y.A.xml': works,
+      'build/build/test-results/jvmTest/TEST-y.A.xml': works,
+      'target/build/test-results/TEST-y.A.xml': works,
+    }),
+  );
+  expect(read.kind === 'ok' && Object.keys(read.tests)).toEqual([
+    'build/core > y.A > works',
+    'build/api > y.A > works',
+    'build > y.A > works',
+    'target > y.A > works',
+  ]);
 });
 
 test.each([

@@ -96,6 +96,45 @@ describe('JUnit', () => {
     ]);
   });
 
+  test('of ctest, which counts tests as failed that it could not start, but not those that skip themselves', () => {
+    const of = (name: string, status: string, skipped?: string) =>
+      `<testcase name="${name}" classname="${name}" time="0" status="${status}">${
+        skipped === undefined ? '' : `<skipped message="${skipped}"/>`
+      }<system-out></system-out></testcase>`;
+    const text = `<testsuite name="(empty)" tests="8">${[
+      of('present', 'run'),
+      of('program', 'notrun', 'Unable to find executable'),
+      of('file', 'notrun', 'Required Files Missing'),
+      of('folder', 'notrun', 'Failed to change working directory'),
+      of('fixture', 'notrun', 'Fixture dependency failed'),
+      of('code', 'notrun', 'SKIP_RETURN_CODE=77'),
+      of('output', 'notrun', 'SKIP_REGULAR_EXPRESSION_MATCHED'),
+      of('disabled', 'disabled'),
+    ].join('')}</testsuite>`;
+    expect(readTestReport('junit', text)).toMatchObject({
+      tests: {
+        '(empty) > present': 'passed',
+        '(empty) > program': 'failed',
+        '(empty) > file': 'failed',
+        '(empty) > folder': 'failed',
+        '(empty) > fixture': 'failed',
+        '(empty) > code': 'skipped',
+        '(empty) > output': 'skipped',
+        '(empty) > disabled': 'skipped',
+      },
+      messages: { '(empty) > program': 'Unable to find executable' },
+    });
+  });
+
+  test('with suites and tests that have no attributes', () => {
+    expect(
+      junit(
+        '<testsuite/><testsuite>\n</testsuite><testsuite name="s"><testcase/><testcase name="a"/></testsuite>',
+      ),
+    ).toEqual({ s: 'passed', 's > a': 'passed' });
+    expect(readTestReport('junit', '<testsuite/>')).toEqual({ kind: 'ok', tests: {}, messages: {} });
+  });
+
   test('with one suite as its root, or none at all', () => {
     expect(readTestReport('junit', '<testsuite name="s"><testcase name="a"/></testsuite>')).toEqual({
       kind: 'ok',
@@ -253,15 +292,28 @@ test('mocha', () => {
   expect(readTestReport('mocha-json', summary)).toEqual(expected);
 });
 
+test('of two tests of mocha with one title, only the pending one is skipped', () => {
+  const w = { title: 'w', fullTitle: 's w', file: '/repo/test/a.js', currentRetry: 0, err: {} };
+  const passed = { ...w, duration: 0, speed: 'fast' };
+  const of = (...tests: readonly object[]) => {
+    const report = readTestReport('mocha-json', JSON.stringify({ tests, pending: [w], failures: [] }));
+    return report.kind === 'ok' ? Object.values(report.tests) : report.why;
+  };
+  expect(of(passed, w)).toEqual(['passed', 'skipped']);
+  expect(of(w, passed)).toEqual(['skipped', 'passed']);
+  expect(of(w, w)).toHaveLength(2);
+  expect(of(w, w)).toContain('passed');
+});
+
 test("the runner's message about a failure is kept, limited in length", () => {
   const report = readTestReport(
     'junit',
-    `<testsuites><testcase name="a"><failure message="1 &lt; 2">at <![CDATA[x]]> &amp;&lt;anonymous&gt;</failure></testcase>
+    `<testsuites><testcase name="a"><failure message="1 &lt; 2">at <![CDATA[&lt;x> </failure>]]> &amp;&lt;anonymous&gt;&#10;&#x2713;&#0;</failure></testcase>
      <testcase name="b"><error message="m">${'x'.repeat(5_000)}</error></testcase>
      <testcase name="c"/></testsuites>`,
   );
   if (report.kind !== 'ok') throw new Error(report.why);
-  expect(report.messages.a).toMatch(/^1 < 2\nat .* &<anonymous>$/s);
+  expect(report.messages.a).toBe('1 < 2\nat &lt;x> </failure> &<anonymous>\n✓&#0;');
   expect(report.messages.b?.length).toBeLessThan(1_100);
   expect(Object.keys(report.messages)).toEqual(['a', 'b']);
   const many = Array.from(

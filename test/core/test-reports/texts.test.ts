@@ -58,6 +58,21 @@ describe('go test -json', () => {
     });
   });
 
+  test('says what the compiler said where Go 1.24 names the build that failed', () => {
+    const ImportPath = 'm/b [m/a.test]';
+    expect(
+      read('go-json', [
+        event({ Action: 'build-output', ImportPath, Output: './b.go:3:1: undefined: foo\n' }),
+        event({ Action: 'build-fail', ImportPath }),
+        of('m/a', undefined, 'output', 'FAIL\tm/a [build failed]\n'),
+        event({ Action: 'fail', Package: 'm/a', FailedBuild: ImportPath }),
+      ]),
+    ).toEqual({
+      tests: { 'm/a > did not run': 'failed' },
+      said: { 'm/a > did not run': './b.go:3:1: undefined: foo' },
+    });
+  });
+
   test("keeps a test's output apart from events", () => {
     const forged = of('m', 'TestX', 'pass');
     expect(
