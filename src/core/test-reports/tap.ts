@@ -5,7 +5,8 @@ import { Outcomes, relativePath, reportLines } from './outcomes.ts';
  * Parses TAP 12 to 14, with subtests and YAML diagnostics (testanything.org, tap-version-14-specification), as
  * written by tape, tap, ava, mocha and node:test. Ids are the subtests above a point and its description; for runners
  * that announce tests by comments, such as tape, the last comment above a point. A subtest's own point is omitted if
- * the points below it give the same result. Throws an Error for anything that is not TAP.
+ * the points below it give the same result. Throws an Error for anything that is not TAP, and if a plan behind the
+ * points counts more of them than there are.
  * Most of these runners write to standard output, where the code under test may print as well. Injected lines that
  * look like points exceed the runner's plan; the text is then untrustworthy and unreadable. A candidate that injects
  * lines thus loses its report, and a complete forged report next to the runner's does not help: if two documents
@@ -13,10 +14,22 @@ import { Outcomes, relativePath, reportLines } from './outcomes.ts';
  * itself, is not detected here. The numbers of points prove nothing: node:test itself repeats them for two files.
  */
 export function readTap(text: string): Outcomes {
-  const reader = new TapReader();
-  for (const line of reportLines(text)) reader.read(line);
-  return reader.outcomes();
+  const lines = reportLines(text);
+  const isNumbered = lines.some((line) => NUMBERED_POINT.test(line));
+  const strict = new TapReader({ isNumbered, isLenient: false });
+  for (const line of lines) strict.read(line);
+  if (!strict.hasLost) return strict.outcomes();
+  // Those that are missing may stand behind output in the same line.
+  const lenient = new TapReader({ isNumbered, isLenient: true });
+  for (const line of lines) lenient.read(line);
+  if (lenient.hasLost) throw new Error('its plan counts more points than it has');
+  return lenient.outcomes();
 }
+
+const NUMBERED_POINT = /^\s*(not )?ok +\d{1,7}(?: +(?:- )?(.*))?$/;
+/** Only read where points are missing. */
+const POINT_BEHIND_OUTPUT = /(?:not )?ok (\d{1,7})(?: .*)?$/;
+const BARE_POINT = /^\s*(not )?ok(?: +(?:- )?(.*))?$/;
 
 interface TapPoint {
   /** Index of the document that contains it. */
@@ -41,6 +54,8 @@ interface TapLevel {
   comment: string;
   count: number;
   plan: number | null;
+  /** Its plan came after points, as the runner writes it that has counted them. */
+  counted: boolean;
   readonly tally: SubtestTally;
   /** Opened by `{` after its point; otherwise its point comes last. */
   readonly braced: boolean;
@@ -66,6 +81,20 @@ class TapReader {
   /** Tests are announced by `# Subtest:`, so other comments have no meaning. */
   #subtests = false;
   #over = false;
+  /** Whether points have numbers; without, a line that begins with `ok` would often be a test's own output. */
+  readonly #isNumbered: boolean;
+  readonly #isLenient: boolean;
+  #lost = false;
+
+  constructor(options: { readonly isNumbered: boolean; readonly isLenient: boolean }) {
+    this.#isNumbered = options.isNumbered;
+    this.#isLenient = options.isLenient;
+  }
+
+  /** Whether a plan that came after points counts more of them. An interrupted run does not write such a plan. */
+  get hasLost(): boolean {
+    return this.#lost || (!this.#over && this.#levels.some(isShort));
+  }
 
   read(line: string): void {
     if (this.#over || this.#inBlock(line)) return;
@@ -77,7 +106,17 @@ class TapReader {
     else if (rest.startsWith('#')) this.#comment(indent, rest.slice(1).trim());
     else if (rest === '{') this.#brace(indent);
     else if (rest === '}') this.#close(indent);
-    else if (!this.#point(indent, rest) && !this.#plan(indent, rest)) this.#diagnose(indent, line);
+    else if (!this.#point(indent, rest) && !this.#plan(indent, rest) && !this.#pointBehindOutput(rest))
+      this.#diagnose(indent, line);
+  }
+
+  /** It has the next number. */
+  #pointBehindOutput(rest: string): boolean {
+    const own = this.#levels.at(-1);
+    const found = this.#isLenient ? POINT_BEHIND_OUTPUT.exec(rest) : null;
+    return (
+      own !== undefined && Number(found?.[1]) === own.count + 1 && this.#point(own.indent, found?.[0] ?? '')
+    );
   }
 
   outcomes(): Outcomes {
@@ -99,6 +138,7 @@ class TapReader {
   #begin(): void {
     const [top] = this.#levels;
     if (top && top.count > 0 && top.plan === null) throw new Error('it begins anew without a plan before');
+    this.#lost ||= this.#levels.some(isShort);
     if (this.#document >= MAX_DOCUMENTS) throw new Error('it has too many parts');
     this.#document += 1;
     this.#version = true;
@@ -138,6 +178,8 @@ class TapReader {
     if (!subtest) {
       const here = this.#levelAt(indent);
       if (here && !this.#subtests) here.comment = text;
+      // tap noticed it itself, and says that the test failed.
+      if (here && /^test count\(\d+\) != plan\(\d+\)$/.test(text)) here.counted = false;
       return;
     }
     this.#subtests = true;
@@ -167,7 +209,7 @@ class TapReader {
   #close(indent: number): void {
     const at = this.#levels.findLastIndex((one) => one.braced);
     const parent = this.#levels[at - 1];
-    if (parent?.indent === indent) this.#levels = this.#levels.slice(0, at);
+    if (parent?.indent === indent) this.#leave(parent);
   }
 
   #levelAt(indent: number): TapLevel | undefined {
@@ -177,18 +219,19 @@ class TapReader {
   #leave(parent: TapLevel): TapLevel | undefined {
     const at = this.#levels.indexOf(parent);
     const child = this.#levels[at + 1];
+    this.#lost ||= this.#levels.slice(at + 1).some(isShort);
     this.#levels = this.#levels.slice(0, at + 1);
     return child;
   }
 
   #point(indent: number, rest: string): boolean {
-    const found = /^(not )?ok +(\d{1,7})(?: +(?:- )?(.*))?$/.exec(rest);
+    const found = (this.#isNumbered ? NUMBERED_POINT : BARE_POINT).exec(rest);
     const own = found && this.#levelAt(indent);
     if (!found || !own) return false;
     const child = this.#leave(own);
     own.count += 1;
     if (own.plan !== null && own.count > own.plan) throw new Error('it has more points than it planned');
-    const { name, directive, braced } = parseDescription(found[3] ?? '');
+    const { name, directive, braced } = parseDescription(found[2] ?? '');
     const outcome = directive ? 'skipped' : found[1] ? 'failed' : 'passed';
     own.tally.any = true;
     own.tally.failed ||= outcome === 'failed';
@@ -207,11 +250,14 @@ class TapReader {
     this.#leave(own);
     if (own.plan !== null) throw new Error('it has two plans');
     own.plan = Number(found[1]);
+    own.counted = own.count > 0;
     if (own.count > own.plan) throw new Error('it has more points than it planned');
     if (indent === 0) this.#planned = true;
     return true;
   }
 }
+
+const isShort = ({ counted, count, plan }: TapLevel): boolean => counted && plan !== null && count < plan;
 
 function newLevel(indent: number, path: readonly string[]): TapLevel {
   return {
@@ -220,17 +266,21 @@ function newLevel(indent: number, path: readonly string[]): TapLevel {
     comment: '',
     count: 0,
     plan: null,
+    counted: false,
     tally: { any: false, failed: false },
     braced: false,
   };
 }
 
-/** A description without its directive, its time, and the brace of a subtest that follows. */
+/**
+ * A description without its directive, its time, and the brace of a subtest that follows. Runners write a directive
+ * between blanks; in `Iterator#skip` and `#todos` the hash is part of the name.
+ */
 function parseDescription(text: string): { name: string; directive: boolean; braced: boolean } {
   const braced = text.endsWith(' {');
   const whole = braced ? text.slice(0, -2) : text;
-  const at = whole.search(/(?:^|[^\\])#\s*(?:skip|todo|time=)/i);
-  const name = at < 0 ? whole : whole.slice(0, at + (whole[at] === '#' ? 0 : 1));
-  const directive = at >= 0 && /#\s*(?:skip|todo)/i.test(whole.slice(at));
+  const at = whole.search(/(?:^|\s)#\s+(?:(?:skip(?:ped)?|todo)\b|time=)/i);
+  const name = at < 0 ? whole : whole.slice(0, at);
+  const directive = at >= 0 && /(?:^|\s)#\s+(?:skip|todo)/i.test(whole.slice(at));
   return { name: name.replaceAll('\\#', '#').trim(), directive, braced };
 }

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readTestReport } from '../../../src/core/test-reports/index.ts';
 
@@ -143,6 +144,125 @@ describe('TAP', () => {
   test('names a subtest that fails although all its subtests pass', () => {
     expect(tap('TAP version 13', '# Subtest: s', '    ok 1 - a', '    1..1', 'not ok 1 - s', '1..1')).toEqual(
       { 's > a': 'passed', s: 'failed' },
+    );
+  });
+
+  test('keeps a hash that belongs to the name', () => {
+    expect(
+      tap(
+        'TAP version 13',
+        '# Iterator',
+        'ok 1 Iterator#map maps',
+        'not ok 2 Iterator#skip leaves out the first n',
+        'not ok 3 selects #todos in the list',
+        'not ok 4 renders Schema#toDOM',
+        'not ok 5 - #skip',
+        'ok 6 - escaped \\# skip',
+        'not ok 7 later # SKIP why',
+        'not ok 8 - due # TODO',
+        'ok 9 # skip',
+        'not ok 10 - old # Skipped: why',
+        'ok 11 - timed # time=3.2ms',
+        'not ok 12 - timed out # time=3.2ms # TODO',
+        '1..12',
+      ),
+    ).toEqual({
+      'Iterator > Iterator#map maps': 'passed',
+      'Iterator > Iterator#skip leaves out the first n': 'failed',
+      'Iterator > selects #todos in the list': 'failed',
+      'Iterator > renders Schema#toDOM': 'failed',
+      'Iterator > #skip': 'failed',
+      'Iterator > escaped # skip': 'passed',
+      'Iterator > later': 'skipped',
+      'Iterator > due': 'skipped',
+      'Iterator > unnamed': 'skipped',
+      'Iterator > old': 'skipped',
+      'Iterator > timed': 'passed',
+      'Iterator > timed out': 'skipped',
+    });
+  });
+
+  test('has points behind output in the same line if the plan at the end counts them', () => {
+    // Printed by tape 5 after process.stdout.write('loading... ').
+    const printed = [
+      'TAP version 13',
+      '# load',
+      'loading... ok 1 loads',
+      'ok 2 parses',
+      '.not ok 3 - saves',
+      '',
+      '1..3',
+    ];
+    expect(tap(...printed)).toEqual({
+      'load > loads': 'passed',
+      'load > parses': 'passed',
+      'load > saves': 'failed',
+    });
+    const inner = ['TAP version 13', '# Subtest: s', '    half    ok 1 - a', '    ok 2 - b', '    1..2'];
+    expect(tap(...inner, 'ok 1 - s', '1..1')).toEqual({ 's > a': 'passed', 's > b': 'passed' });
+    const two = ['TAP version 13', '.ok 1 x', 'ok 2 y', '1..2', 'TAP version 13', 'ok 1 z', '1..1'];
+    expect(tap(...two)).toEqual({ x: 'passed', y: 'passed', z: 'passed' });
+    // Otherwise such a line is something else.
+    expect(tap('TAP version 13', 'ok 1 x', 'see ok 2 y', 'ok 2 y', '1..2')).toEqual({
+      x: 'passed',
+      y: 'passed',
+    });
+    expect(tap('ok 1 - a', '1..2', 'ok 2 - b')).toEqual({ a: 'passed', b: 'passed' });
+  });
+
+  test('is no report if a plan at the end counts more points than there are', () => {
+    const short = /its plan counts more points than it has/;
+    expect(tap('TAP version 13', 'ok 1 x', '1..2')).toMatch(short);
+    expect(tap('TAP version 13', 'ok 1 x', '.ok 3 y', '1..2')).toMatch(short);
+    expect(tap('TAP version 13', 'ok 1 x', '.ok 2 y', '1..3')).toMatch(short);
+    expect(tap('TAP version 13', 'ok 1 x', '1..2', 'TAP version 13', 'ok 1 z', '1..1')).toMatch(short);
+    expect(tap('# Subtest: s', '    ok 1 - a', '    1..2', 'ok 1 - s', '1..1')).toMatch(short);
+  });
+
+  test('of tap, whose test planned too late, and which says so', () => {
+    expect(
+      tap(
+        'TAP version 14',
+        '# Subtest: three',
+        '    ok 1 - a',
+        '    1..3',
+        '    not ok 2 - test count(1) != plan(3)',
+        '    # test count(1) != plan(3)',
+        'not ok 1 - three # time=7.2ms',
+        '1..1',
+      ),
+    ).toEqual({ 'three > a': 'passed', 'three > test count(1) != plan(3)': 'failed' });
+  });
+
+  test('of scripts that number nothing', () => {
+    expect(tap('1..4', 'ok - a', 'not ok - b', 'ok c # SKIP why', 'ok')).toEqual({
+      a: 'passed',
+      b: 'failed',
+      c: 'skipped',
+      unnamed: 'passed',
+    });
+    // Beside points with numbers, these lines are what a test printed.
+    expect(tap('TAP version 13', '# a', 'ok', 'ok - connected', 'ok 1 x', '1..1')).toEqual({
+      'a > x': 'passed',
+    });
+    expect(tap('ok - a', 'ok - b', '1..3')).toMatch(/counts more points than it has/);
+  });
+
+  test('has all points of a document, or is no report', () => {
+    const name = fc.stringMatching(/^[a-z]{1,5}([ #.]#?[a-z]{1,5}){0,3}$/);
+    const points = fc.uniqueArray(fc.tuple(name, fc.boolean()), { minLength: 1, selector: ([one]) => one });
+    fc.assert(
+      fc.property(points, fc.nat(), fc.constantFrom('.', 'loading ', 'ok', '# '), (all, at, printed) => {
+        const lines = all.map(([one, isOk], i) => `${isOk ? '' : 'not '}ok ${i + 1} - ${one}`);
+        const plan = `1..${all.length}`;
+        expect(tap('TAP version 13', ...lines, plan)).toEqual(
+          Object.fromEntries(all.map(([one, isOk]) => [one, isOk ? 'passed' : 'failed'])),
+        );
+        const spoilt = lines.with(at % lines.length, `${printed}${lines[at % lines.length]}`);
+        const report = tap('TAP version 13', ...spoilt, plan);
+        if (typeof report !== 'string') expect(report).toEqual(tap('TAP version 13', ...lines, plan));
+        else expect(report).toMatch(/more points than it has|without any test/);
+      }),
     );
   });
 
