@@ -1,6 +1,7 @@
 import type { TestOutcome } from '../evidence/index.ts';
 import type { ReportFormat } from '../settings/index.ts';
-import { readCargo, readDotnet, readMinitest, readUnittest } from './console-output.ts';
+import { readCargo } from './cargo.ts';
+import { readDotnet, readMinitest, readUnittest } from './console-output.ts';
 import { readGo, readJest, readMocha, readRspec } from './json.ts';
 import { readJUnit, readJUnitFiles } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';

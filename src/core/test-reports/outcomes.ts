@@ -79,3 +79,25 @@ export const reportLines = (text: string): readonly string[] =>
     const cut = line.length > MAX_LINE_CHARS ? line.slice(0, MAX_LINE_CHARS) : line;
     return cut.includes(ESCAPE) ? cut.replace(COLOURS, '') : cut;
   });
+
+/** Maximum lines kept of one failure. */
+export const MAX_FAILURE_LINES = 30;
+
+/** Lines below headings, by what a heading names; `headingOf` gives null for a line that only ends a block. */
+export function failureBlocks(
+  lines: readonly string[],
+  headingOf: (line: string) => string | null | undefined,
+): Map<string, string> {
+  const blocks = new Map<string, string[]>();
+  let own: string[] | undefined;
+  for (const line of lines) {
+    const name = headingOf(line);
+    if (name === undefined) {
+      if (own && own.length < MAX_FAILURE_LINES) own.push(line);
+      continue;
+    }
+    own = name === null ? undefined : (blocks.get(name) ?? []);
+    if (name !== null && own) blocks.set(name, own);
+  }
+  return new Map([...blocks].map(([name, text]) => [name, text.join('\n')]));
+}

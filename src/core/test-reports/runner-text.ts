@@ -1,4 +1,4 @@
-import { Outcomes, reportLines } from './outcomes.ts';
+import { MAX_FAILURE_LINES, Outcomes, reportLines } from './outcomes.ts';
 import { readTap } from './tap.ts';
 
 /**
@@ -35,15 +35,12 @@ function readGtest(text: string): Outcomes {
       const outcome = line.includes('FAILED') ? 'failed' : line.includes('SKIPPED') ? 'skipped' : 'passed';
       outcomes.add([result[1] as string], outcome, said.join('\n'));
       said = [];
-    } else if (said.length < MAX_SAID_LINES) said.push(line);
+    } else if (said.length < MAX_FAILURE_LINES) said.push(line);
   }
   if (found !== expected) throw new Error(`it shows ${found} results and says that ${expected} tests ran`);
   if (found === 0) throw new Error('it shows no result of a test');
   return outcomes;
 }
-
-/** Maximum lines kept of one failure. */
-const MAX_SAID_LINES = 30;
 
 const UVU_TOTAL = /^ {2}Total: {5}(\d{1,7})$/m;
 const UVU_MARKS = /[•✘] /g;
@@ -110,7 +107,7 @@ function failuresAfter(lines: readonly string[], end: number): readonly string[]
     else if (/^\S/.test(line) || UVU_SUITE_END.test(line)) break;
     else said.at(-1)?.push(line);
   }
-  return said.map((one) => one.slice(0, MAX_SAID_LINES).join('\n'));
+  return said.map((one) => one.slice(0, MAX_FAILURE_LINES).join('\n'));
 }
 
 /** Maximum lines after a suite that are searched for its failures. */

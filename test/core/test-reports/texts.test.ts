@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ReportFormat } from '../../../src/core/settings/index.ts';
 import { readTestReport } from '../../../src/core/test-reports/index.ts';
@@ -155,6 +156,157 @@ describe('cargo test', () => {
         ),
       ]);
     expect(at([1_003, 995])).toEqual(at([99, 108]));
+  });
+
+  const counted = (lines: readonly string[], total: string, failures: readonly string[] = []) =>
+    read('cargo-text', [
+      '     Running unittests src/lib.rs (target/debug/deps/lists-4538b9556a500864)',
+      '',
+      'running 4 tests',
+      ...lines,
+      '',
+      ...failures,
+      `test result: ${total} measured; 0 filtered out; finished in 0.01s`,
+      '',
+    ]);
+
+  test('reads a result behind what a test or its child process printed into the same line', () => {
+    expect(
+      counted(
+        [
+          'loading...test tests::b ... ok',
+          'one',
+          'two test tests::größe - should panic ... ok',
+          'ticktest tests::a ... FAILED',
+          'test tests::d ... ok',
+        ],
+        'FAILED. 3 passed; 1 failed; 0 ignored; 0',
+      ),
+    ).toMatchObject({
+      tests: {
+        'lists src/lib.rs > tests::b': 'passed',
+        'lists src/lib.rs > tests::größe': 'passed',
+        'lists src/lib.rs > tests::a': 'failed',
+        'lists src/lib.rs > tests::d': 'passed',
+      },
+    });
+  });
+
+  test('of one thread has output between name and result', () => {
+    expect(
+      counted(
+        [
+          'test tests::a ... tickok',
+          'test tests::c ... hello c',
+          'err c book',
+          '',
+          'ok',
+          'test tests::d ... ',
+          "thread 'tests::d' (7176) panicked at src/lib.rs:29:35:",
+          'this is not ok',
+          'xFAILED',
+          'test tests::slow ... test tests::slow has been running for over 60 seconds',
+          'ok',
+          'test tests::e ... ignored, slow',
+          'test tests::last ... said ok, but',
+          'FAILED',
+        ],
+        'FAILED. 3 passed; 2 failed; 1 ignored; 0',
+      ),
+    ).toMatchObject({
+      tests: {
+        'lists src/lib.rs > tests::a': 'passed',
+        'lists src/lib.rs > tests::c': 'passed',
+        'lists src/lib.rs > tests::d': 'failed',
+        'lists src/lib.rs > tests::slow': 'passed',
+        'lists src/lib.rs > tests::e': 'skipped',
+        'lists src/lib.rs > tests::last': 'failed',
+      },
+    });
+  });
+
+  test('of trybuild has more results, which the total does not count', () => {
+    const cases = ['test tests/ui/a.rs ... ok', 'test tests/ui/b.rs [should fail to compile] ... ok'];
+    const tests = {
+      'lists src/lib.rs > tests/ui/a.rs': 'passed',
+      'lists src/lib.rs > tests/ui/b.rs [should fail to compile]': 'passed',
+      'lists src/lib.rs > ui': 'passed',
+    };
+    expect(counted([...cases, 'test ui ... ok'], 'ok. 1 passed; 0 failed; 0 ignored; 0')).toMatchObject({
+      tests,
+    });
+    expect(counted(['test ui ... ', ...cases, 'ok'], 'ok. 1 passed; 0 failed; 0 ignored; 0')).toMatchObject({
+      tests,
+    });
+  });
+
+  test('of a benchmark, and of a program with names of its own, adds up', () => {
+    expect(
+      counted(
+        ['test bench_sum   ... bench:       1,234.50 ns/iter (+/- 12)', 'test a file.txt ... ok'],
+        'ok. 1 passed; 0 failed; 0 ignored; 1',
+      ),
+    ).toMatchObject({
+      tests: { 'lists src/lib.rs > bench_sum': 'passed', 'lists src/lib.rs > a file.txt': 'passed' },
+    });
+  });
+
+  test('is no report if the total of a target counts other results', () => {
+    const wrong = /names \d tests of lists src\/lib\.rs, not those that it counts/;
+    const failed = ['test tests::a ... FAILED', 'test tests::b ... ok'];
+    const total = 'FAILED. 1 passed; 1 failed; 0 ignored; 0';
+    expect(counted(failed, total)).toMatchObject({ tests: { 'lists src/lib.rs > tests::a': 'failed' } });
+    expect(counted(['test tests::a ... ok', ...failed], total)).toMatch(wrong);
+    expect(counted(['test tests::a ... ok', 'test tests::b ... ok'], total)).toMatch(wrong);
+    expect(counted(failed.slice(1), total)).toMatch(wrong);
+    // With `--quiet` no test is named.
+    expect(counted(['F.'], total)).toMatch(wrong);
+  });
+
+  test('of a target that was ended has the results until then', () => {
+    expect(
+      read('cargo-text', [
+        '     Running unittests src/lib.rs (target/debug/deps/lists-4538b9556a500864)',
+        'running 2 tests',
+        'test tests::a ... ok',
+        "thread 'tests::b' has overflowed its stack",
+        'error: test failed, to rerun pass `--lib`',
+        '   Doc-tests lists',
+        ...target('test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out', [
+          'test src/lib.rs - f (line 1) ... ok',
+        ]),
+      ]),
+    ).toMatchObject({
+      tests: { 'lists src/lib.rs > tests::a': 'passed', 'doc lists > src/lib.rs - f': 'passed' },
+    });
+  });
+
+  test('has the results that its total counts, or is no report, whatever is printed between', () => {
+    const printed = fc.constantFrom(
+      '',
+      'x',
+      'is ok',
+      'ok',
+      'FAILED',
+      '\n',
+      'test ',
+      'test a ... ',
+      '... ',
+      'ok\n',
+    );
+    const results = fc.array(fc.tuple(printed, printed, fc.constantFrom('ok', 'FAILED')), { maxLength: 6 });
+    fc.assert(
+      fc.property(results, (all) => {
+        const lines = all.map(([before, within, result], i) => `${before}test t${i} ... ${within}${result}`);
+        const passed = all.filter(([, , result]) => result === 'ok').length;
+        const total = `x. ${passed} passed; ${all.length - passed} failed; 0 ignored; 0`;
+        const report = counted(lines.join('\n').split('\n'), total);
+        if (typeof report === 'string') return;
+        const outcomes = Object.values(report.tests);
+        expect(outcomes.filter((outcome) => outcome === 'passed')).toHaveLength(passed);
+        expect(outcomes).toHaveLength(all.length);
+      }),
+    );
   });
 
   test('gives no report for code that does not compile', () => {
