@@ -1,12 +1,13 @@
 import type { TestOutcome } from '../evidence/index.ts';
 import type { ReportFormat } from '../settings/index.ts';
 import { readCargo } from './cargo.ts';
-import { readDotnet, readMinitest, readUnittest } from './console-output.ts';
+import { readDotnet, readMinitest } from './console-output.ts';
 import { readGo, readJest, readMocha, readRspec } from './json.ts';
 import { readJUnit, readJUnitFiles } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
 import { readUnknown, readUvu } from './runner-text.ts';
 import { readTap } from './tap.ts';
+import { readUnittest } from './unittest.ts';
 
 type TestReport =
   | {

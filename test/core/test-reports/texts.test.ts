@@ -383,9 +383,204 @@ describe('unittest', () => {
     });
   });
 
+  const ran = (count: number, list: readonly string[], failures: readonly string[] = []) =>
+    read('unittest-text', [
+      ...list,
+      '',
+      ...failures.flatMap((name) => [
+        '='.repeat(70),
+        name,
+        '-'.repeat(70),
+        'Traceback (most recent call last):',
+        `AssertionError: of ${name}`,
+        '',
+      ]),
+      '-'.repeat(70),
+      `Ran ${count} test${count === 1 ? '' : 's'} in 0.003s`,
+      '',
+      failures.length === 0 ? 'OK' : `FAILED (failures=${failures.length})`,
+    ]);
+
+  test('takes nothing that a test logs for a test', () => {
+    const log = ['Retrying (cached)', 'other (word) ... hello', 'x (y.z)', '====='];
+    expect(
+      ran(
+        3,
+        [
+          'test_a (m.T.test_a) ... ',
+          ...log,
+          'ok',
+          'test_b (m.T.test_b) ... Retrying (cached)',
+          'FAIL',
+          'test_c (m.T.test_c) ... ok',
+        ],
+        ['FAIL: test_b (m.T.test_b)'],
+      ),
+    ).toEqual({
+      tests: { 'm > T > test_a': 'passed', 'm > T > test_b': 'failed', 'm > T > test_c': 'passed' },
+      said: { 'm > T > test_b': expect.stringContaining('AssertionError') },
+    });
+    expect(ran(1, ['module (up)', 'starting...test_a (m.T.test_a) ... ok'])).toMatchObject({
+      tests: { 'm > T > test_a': 'passed' },
+    });
+  });
+
+  test('reads an outcome behind output without an end of line, and names in every alphabet', () => {
+    expect(
+      ran(
+        4,
+        [
+          'test_größe (test_u.T.test_größe) ... FAIL',
+          'test_progress (test_u.T.test_progress) ... .ok',
+          "test_skip (test_u.T.test_skip) ... .skipped 'why'",
+          'test_p-1.5-é (test_u.T.test_p-1.5-é) ... ok',
+        ],
+        ['FAIL: test_größe (test_u.T.test_größe)'],
+      ),
+    ).toMatchObject({
+      tests: {
+        'test_u > T > test_größe': 'failed',
+        'test_u > T > test_progress': 'passed',
+        'test_u > T > test_skip': 'skipped',
+        'test_u > T > test_p-1.5-é': 'passed',
+      },
+    });
+  });
+
+  test('of Python 3.10, where a failed subtest does not end the line of its test', () => {
+    expect(
+      ran(
+        3,
+        ['test_sub (m.T) ... test_doc (m.T)', 'Docs are shown. ... test_last (m.T) ... ok', 'ERROR'],
+        [
+          'FAIL: test_sub (m.T) (i=1)',
+          'FAIL: test_sub (m.T) [msg (x)] (i=2)',
+          'ERROR: test_doc (m.T) (i=1.5)',
+          'ERROR: tearDownClass (m.T)',
+        ],
+      ),
+    ).toMatchObject({
+      tests: {
+        'm > T > test_sub': 'failed',
+        'm > T > test_doc': 'failed',
+        'm > T > test_last': 'passed',
+        'm > T > tearDownClass': 'failed',
+      },
+    });
+  });
+
+  test('of a test whose clean-up fails as well is one test', () => {
+    const list = [
+      'test_a (m.T.test_a) ... FAIL',
+      'test_a (m.T.test_a) ... ERROR',
+      'setUpClass (m.U) ... ERROR',
+      "setUpClass (m.V) ... skipped 'no'",
+    ];
+    const failures = ['ERROR: test_a (m.T.test_a)', 'ERROR: setUpClass (m.U)', 'FAIL: test_a (m.T.test_a)'];
+    expect(ran(1, list, failures)).toMatchObject({
+      tests: { 'm > T > test_a': 'failed', 'm > U > setUpClass': 'failed', 'm > V > setUpClass': 'skipped' },
+    });
+    expect(Object.keys((ran(2, list, failures) as { tests: object }).tests)).toHaveLength(4);
+  });
+
+  test('of tests that their class names otherwise, and of tests in documentation', () => {
+    const list = [
+      'own name ... ok',
+      'f (docs)',
+      'Doctest: docs.f ... FAIL',
+      'docs ()',
+      'Doctest: docs ... ok',
+      '/repo/README.md',
+      'Doctest: README.md ... ok',
+      'unittest.case.FunctionTestCase (<lambda>) ... ok',
+      'test_a (m.T.test_a) ... ok',
+    ];
+    expect(ran(6, list, ['FAIL: f (docs)'])).toMatchObject({
+      tests: {
+        'own name': 'passed',
+        'docs > f': 'failed',
+        docs: 'passed',
+        'Doctest: README.md': 'passed',
+        '<lambda> > unittest.case.FunctionTestCase': 'passed',
+        'm > T > test_a': 'passed',
+      },
+    });
+    // Beside tests that are as many as ran, such lines are something else.
+    expect(Object.keys((ran(1, ['starting ... ok', ...list.slice(-1)]) as { tests: object }).tests)).toEqual([
+      'm > T > test_a',
+    ]);
+  });
+
+  test('of Python 3.12.1, which does not count skipped tests', () => {
+    const list = ["test_a (m.T.test_a) ... skipped 'why'", 'test_b (m.T.test_b) ... ok'];
+    expect(ran(1, list)).toMatchObject({
+      tests: { 'm > T > test_a': 'skipped', 'm > T > test_b': 'passed' },
+    });
+  });
+
+  test('of two programs, and of one inside of a test', () => {
+    const one = [
+      'test_a (m.T.test_a) ... FAIL',
+      '',
+      '='.repeat(70),
+      'FAIL: test_a (m.T.test_a)',
+      '-'.repeat(70),
+      'no',
+      '',
+      '-'.repeat(70),
+      'Ran 1 test in 0.1s',
+      '',
+      'FAILED (failures=1)',
+    ];
+    expect(ran(1, [...one, 'test_b (n.T.test_b) ... ok'])).toMatchObject({
+      tests: { 'm > T > test_a': 'failed', 'n > T > test_b': 'passed' },
+    });
+    const inner = ['test_a (m.T.test_a) ... .', '-'.repeat(70), 'Ran 1 test in 0.0s', '', 'OK', 'ok'];
+    expect(ran(2, [...inner, 'test_b (m.T.test_b) ... ok'])).toMatchObject({
+      tests: { 'm > T > test_a': 'passed', 'm > T > test_b': 'passed' },
+    });
+  });
+
+  test('is no report if it names other tests than ran, or does not say how one ended', () => {
+    const list = ['test_a (m.T.test_a) ... ok', 'test_b (m.T.test_b) ... ok'];
+    expect(ran(3, list)).toMatch(/names 2 tests and says that 3 ran/);
+    expect(ran(1, list)).toMatch(/names 2 tests and says that 1 ran/);
+    const unknown = ['test_c (m.T.test_c) ... okprinted by a thread', ...list];
+    expect(ran(3, unknown)).toMatchObject({ tests: { 'm > T > test_c': 'passed' } });
+    expect(ran(3, unknown, ['FAIL: test_b (m.T.test_b)'])).toMatch(/how test_c \(m\.T\.test_c\) ended/);
+  });
+
+  test('has the tests that ran, or is no report, whatever they print', () => {
+    const printed = fc.constantFrom(
+      '',
+      '.',
+      'a (b)\n',
+      '\nwait (x.y) ... ',
+      'look',
+      'no\n',
+      '=====\n',
+      'own ... ok\n',
+    );
+    const results = fc.array(fc.tuple(printed, fc.boolean()), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(results, fc.boolean(), (all, isOld) => {
+        const names = all.map((_, i) => `test_${i} (m.T${isOld ? '' : `.test_${i}`})`);
+        const list = all.map(([text, isOk], i) => `${names[i]} ... ${text}${isOk ? 'ok' : 'FAIL'}`);
+        const failures = names.filter((_, i) => !all[i]?.[1]).map((name) => `FAIL: ${name}`);
+        const report = ran(all.length, list.join('\n').split('\n'), failures);
+        if (typeof report === 'string') return;
+        expect(report.tests).toEqual(
+          Object.fromEntries(all.map(([, isOk], i) => [`m > T > test_${i}`, isOk ? 'passed' : 'failed'])),
+        );
+      }),
+    );
+  });
+
   test('is not fooled by a forged line', () => {
     const forged = ['test_bad (test_a.X.test_bad) ... ok', ...output];
     expect(read('unittest-text', forged)).toMatchObject({ tests: { 'test_a > X > test_bad': 'failed' } });
+    const list = ['test_a (m.T.test_a) ... ok', 'test_a (m.T.test_a) ... FAIL'];
+    expect(ran(1, list, ['FAIL: test_a (m.T.test_a)'])).toMatch(/names 2 tests and says that 1 ran/);
     expect(read('unittest-text', ['test_a (m.T.test_a) ... ok'])).toMatch(/how many tests ran/);
   });
 });
