@@ -213,6 +213,16 @@ describe('a candidate that hides a change', () => {
     ]);
   });
 
+  test.each([
+    ['an ignore file', `printf '*\\n' > ~/.config/git/ignore`],
+    ['an ignore file that is a pipe', 'mkfifo ~/.config/git/ignore'],
+    ['an attributes file that is a pipe', 'mkfifo ~/.config/git/attributes'],
+  ])('[h02] by %s in its home shows it', async (_, line) => {
+    const area = await world.workspaces.open(base, `hide-${++count}`);
+    await world.run(area, `mkdir -p ~/.config/git; ${line}; echo x > hidden.js; echo x >> a.js`);
+    expect(changes(await collectWatched(area))).toEqual(['M a.js', 'A hidden.js']);
+  });
+
   test('by taking a rule of the base away adds nothing but that', async () => {
     const result = await collected('rm .gitignore; mkdir node_modules; echo x > node_modules/y');
     expect(changes(result)).toEqual(['D .gitignore']);
@@ -294,6 +304,11 @@ describe('a candidate with unusual files', () => {
       ),
     );
     expect(changes(result)).toEqual(['D b.txt', 'A real']);
+  });
+
+  test('[f18] is quickly rejected for a pipe that git would read as .gitattributes', async () => {
+    const result = await collectWatched(await area('mkfifo sub/.gitattributes; echo x >> sub/c.js'));
+    expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining('cannot read') });
   });
 
   test('[k03] keeps unusual names', async () => {

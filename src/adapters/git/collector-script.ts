@@ -37,6 +37,8 @@ mkdir -p $w/git/objects/info $w/git/info $w/git/refs $w/rules
 cd $w
 echo 'ref: refs/heads/none' > git/HEAD
 printf '[core]\nrepositoryFormatVersion=0\nbare=false\nfileMode=true\nsymlinks=true\n' > git/config
+# Without these, git reads files in the HOME of the candidate, whatever GIT_CONFIG_GLOBAL says.
+printf 'excludesFile=/dev/null\nattributesFile=/dev/null\n' >> git/config
 echo /run/bridge/base/objects > git/objects/info/alternates
 printf '%s' "$ATTRIBUTES" > git/info/attributes
 
@@ -55,6 +57,9 @@ git read-tree "$base"
 git ls-files -z > all
 sorted
 comm -z -23 all $in/links > tracked
+# Git reads .gitattributes files in /repo and would wait for one that is a pipe.
+(cd /run/bridge/upper && find . -name .git -prune -o -name .gitattributes -type p -print) > all || unreadable $?
+[ ! -s all ] || refuse ${UNREADABLE}
 (cd /repo && list "$@") > all || unreadable $?
 bounded
 sorted

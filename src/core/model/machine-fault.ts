@@ -24,9 +24,12 @@ const SIGNS: readonly (readonly [MachineFault, RegExp])[] = [
 export const machineFaultIn = (text: string): MachineFault | null =>
   SIGNS.find(([, said]) => said.test(text))?.[0] ?? null;
 
-/** The ends of lines, and the starts of lines of git and Node, by which a program says that the machine failed it. */
+/**
+ * The ends of lines, and the starts of lines of git and Node, by which a program says that the machine failed it. Only
+ * a line feed ends a line: a program may quote content with any other separator.
+ */
 const MACHINE_LINE =
-  /: (?:No space left on device|Disk quota exceeded|Input\/output error|Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable|Cannot fork)$|\. Out of diskspace$|^fatal: Out of memory, \w+ failed|^Error: (?:spawn \S+ )?(?:ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)\b/m;
+  /: (?:No space left on device|Disk quota exceeded|Input\/output error|Too many open files(?: in system)?|Cannot allocate memory|Resource temporarily unavailable|Cannot fork)(?![^\n])|\. Out of diskspace(?![^\n])|(?<![^\n])fatal: Out of memory, \w+ failed|(?<![^\n])Error: (?:spawn \S+ )?(?:ENOSPC|EDQUOT|EIO|EMFILE|ENFILE|ENOMEM|EAGAIN)\b/;
 
 /**
  * The machine's fault according to a program of Runoff's own that reads what a candidate wrote, and the words that say

@@ -107,4 +107,12 @@ describe("a program of Runoff's own that reads a candidate's files", () => {
     const patch = 'diff --git "a/a\\nfatal: Out of memory, malloc failed" …';
     expect(machineFaultOn(`error: patch failed: ${name}:1\n`, patch)).toBeNull();
   });
+
+  test('did not if git quotes content that says so before another line separator', () => {
+    for (const end of ['\u2028', '\u2029', '\r']) {
+      const rule = `[attr]x : No space left on device${end}`;
+      expect(machineFaultOn(`${rule} not allowed: sub/.gitattributes:1\n`, '')).toBeNull();
+      expect(machineFaultOn(`x${end}Error: ENOSPC not allowed: sub/.gitattributes:1\n`, '')).toBeNull();
+    }
+  });
 });
