@@ -1,6 +1,7 @@
 import {
   type Alias,
   Fault,
+  isCrash,
   machineFaultOn,
   type PatchSummary,
   programKilled,
@@ -24,33 +25,70 @@ export const baseDamaged = (): Fault =>
     'The checkout that the checks stand on does not match its recorded state; it is rebuilt.',
   );
 
-const APPLY = '`git apply` in a sandbox';
+const APPLY = '`git apply`';
+const APPLY_ARGV = ['git', 'apply', '--whitespace=nowarn', '-'] as const;
 
 /**
- * Applies a patch to an area on top of `base`, inside the sandbox. Returns null on success, else the reason. Rejects with
- * an outage or STORED_DATA_DAMAGED if the machine or a damaged base is the reason.
+ * Gives the files of a patch the content that it was made from, where set-up may have changed them: a patch is relative
+ * to the base commit. A killed program ends the script in the same way.
+ */
+const RESTORE_AND_APPLY = String.raw`
+set -e
+run() { "$@" || { code=$?; [ $code -le 129 ] || kill -KILL $$; exit $code; }; }
+w=$(mktemp -d)
+run cat > $w/patch
+run git apply --numstat -z $w/patch > $w/changed
+run sed -z 's/^[^\t]*\t[^\t]*\t//' $w/changed > $w/paths
+run git ls-tree -r -z --name-only --full-tree "$1" > $w/base
+export LC_ALL=C
+run sort -z -o $w/paths $w/paths
+run sort -z -o $w/base $w/base
+run comm -z -12 $w/paths $w/base > $w/outdated
+if [ -s $w/outdated ]; then
+  export GIT_LITERAL_PATHSPECS=1
+  run git restore --source="$1" --worktree --pathspec-from-file=$w/outdated --pathspec-file-nul
+fi
+exec git apply --whitespace=nowarn $w/patch`;
+
+interface PatchedArea {
+  readonly base: BaseCheckout;
+  readonly area: WorkArea;
+  /**
+   * Code of a candidate may have run in the area: its `.git` is not trusted then, nor what git says about the machine,
+   * because a link to /proc/self/mem or a full quota leads to the same words.
+   */
+  readonly codeRan?: boolean;
+}
+
+/**
+ * Applies a patch against the base commit to an area on top of `base`, inside the sandbox. Returns null on success, else
+ * the reason. Rejects with an outage or STORED_DATA_DAMAGED if the machine or a damaged base is the reason.
  */
 export async function applyPatchIn(
   world: Pick<World, 'sandbox' | 'workspaces'>,
-  { base, area }: { readonly base: BaseCheckout; readonly area: WorkArea },
+  { base, area, codeRan = false }: PatchedArea,
   patch: string,
   signal: AbortSignal,
 ): Promise<string | null> {
+  if (patch === '') return null;
+  const restores = base.home !== undefined && !codeRan;
   const result = await world.sandbox.exec({
     area,
-    argv: ['git', 'apply', '--whitespace=nowarn', '-'],
+    argv: restores ? ['sh', '-c', RESTORE_AND_APPLY, 'apply', base.sha] : APPLY_ARGV,
     stdin: patch,
     limits: { ...DEFAULT_LIMITS, wallMs: APPLY_MS },
     signal,
   });
-  if (result.stopped === 'cancelled') throw cancelledError();
-  if (result.exitCode === 0) return null;
-  if (result.exitCode === null && result.stopped === null)
+  const { exitCode, stopped, stderr } = result;
+  if (stopped === 'cancelled') throw cancelledError();
+  if (exitCode === 0) return null;
+  // Each command has a sandbox of its own, so no process of a candidate can have sent the signal.
+  if (exitCode === null && stopped === null && !isCrash(result.signal))
     throw programKilled(APPLY, { kind: 'lost', how: 'was killed' });
-  const machine = machineFaultOn(result.stderr, patch);
-  if (machine !== null) throw new Fault(machine, `${APPLY} failed: ${tailOf(result.stderr, 1)}`);
+  const machine = codeRan || exitCode === null ? null : machineFaultOn(stderr, patch);
+  if (machine !== null) throw new Fault(machine, `${APPLY} failed: ${tailOf(stderr, 3)}`);
   if (!(await world.workspaces.isWhole(base))) throw baseDamaged();
-  return tailOf(result.stderr, 3) || `exit code ${result.exitCode ?? 'none'}`;
+  return tailOf(stderr, 5) || `${APPLY} ended with exit code ${exitCode ?? 'none'}`;
 }
 
 /**

@@ -24,7 +24,7 @@ import {
 } from '../../core/settings/index.ts';
 import type { ExecResult, ExecSpec, Limits, RegistryAccess, WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
-import { absentContentAt, baseDamaged, type OnBaseStep, prepareBase } from '../base/index.ts';
+import { absentContentAt, applyPatchIn, baseDamaged, type OnBaseStep, prepareBase } from '../base/index.ts';
 import {
   allowedHosts,
   checkLimits,
@@ -233,14 +233,11 @@ export async function runOnce(
 }
 
 /** Applies a patch's text inside the sandbox. Returns null on success, else git's message. */
-export async function applyPatch(runner: CheckRunner, area: WorkArea, text: string): Promise<string | null> {
-  if (text === '') return null;
-  const argv = ['git', 'apply', '--whitespace=nowarn', '-'] as const;
-  const result = await runCommand(runner, area, { argv: [...argv], stdin: text, own: '`git apply`' });
-  return result.exitCode === 0
-    ? null
-    : tailOf(result.stderr, 5) || `git apply ended with exit code ${result.exitCode}`;
-}
+export const applyPatch = (
+  { world, base, codeRan = false, signal }: CheckRunner,
+  area: WorkArea,
+  text: string,
+): Promise<string | null> => applyPatchIn(world, { base, area, codeRan }, text, signal);
 
 /**
  * Reads `{ path: text }` from standard input and writes each file below the current folder. What stands there is removed
