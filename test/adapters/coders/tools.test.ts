@@ -66,6 +66,20 @@ describe('edit', () => {
     expect(await text('repo/a.js')).toBe("const a = 2; // $' $1 $&\n");
   });
 
+  test('changes no other byte, whatever the encoding of the file', async () => {
+    const before = Buffer.from('/* Gr\xf6\xdfe */\nint a = 1;\r\n// caf\xe9\0', 'latin1');
+    await writeFile(join(root, 'a.c'), before);
+    expect(await editRepoFile(root, 'a.c', 'a = 1', 'ä = 22')).toBe('edited a.c');
+    const after = Buffer.from('/* Gr\xf6\xdfe */\nint \xc3\xa4 = 22;\r\n// caf\xe9\0', 'latin1');
+    expect(await readFile(join(root, 'a.c'))).toEqual(after);
+  });
+
+  test('says that lines end with CRLF where a text of several lines is not found', async () => {
+    await writeRepoFile(root, 'dos.txt', 'one\r\ntwo\r\n');
+    expect(await editRepoFile(root, 'dos.txt', 'one\ntwo', 'x')).toContain('end with CRLF');
+    expect(await editRepoFile(root, 'dos.txt', 'three', 'x')).not.toContain('CRLF');
+  });
+
   test.each([
     ['nowhere', 'c', '0 times'],
     ['twice', 'a', '2 times'],

@@ -66,19 +66,32 @@ export async function writeRepoFile(root: string, path: string, content: string)
   return `wrote ${relative(root, file)}`;
 }
 
+const CRLF_HINT = '. Lines of this file end with CRLF (\\r\\n)';
+
+/** Where `wanted` begins, without overlaps. */
+function bytePlaces(wanted: Buffer, content: Buffer): readonly number[] {
+  const places: number[] = [];
+  for (let at = content.indexOf(wanted); at >= 0; at = content.indexOf(wanted, at + wanted.length))
+    places.push(at);
+  return places;
+}
+
 /** Replaces the one occurrence of a text in a file of the repository. Returns what happened, for the model. */
 export async function editRepoFile(root: string, path: string, old: string, fresh: string): Promise<string> {
   const file = await inRepository(root, path);
   if (!file) return `error: ${path} is outside of the repository`;
   if (old === '') return 'error: old is empty; use write to make a file';
-  const text = await readFile(file, 'utf8');
-  const count = text.split(old).length - 1;
-  if (count !== 1) return `error: old occurs ${count} times in ${path}; it must occur exactly once`;
-  // A replacement function, because `$&` in a replacement string would be expanded.
-  await writeFile(
-    file,
-    text.replace(old, () => fresh),
-  );
+  // As bytes: decoding would change those that are not valid UTF-8, anywhere in the file.
+  const content = await readFile(file);
+  const wanted = Buffer.from(old);
+  const places = bytePlaces(wanted, content);
+  const [at] = places;
+  if (at === undefined || places.length > 1) {
+    const hint = at === undefined && old.includes('\n') && content.includes('\r\n') ? CRLF_HINT : '';
+    return `error: old occurs ${places.length} times in ${path}; it must occur exactly once${hint}`;
+  }
+  const rest = content.subarray(at + wanted.length);
+  await writeFile(file, Buffer.concat([content.subarray(0, at), Buffer.from(fresh), rest]));
   return `edited ${relative(root, file)}`;
 }
 
