@@ -1,4 +1,4 @@
-import { copyFile, lstat, mkdir, rm } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RawEntry } from '../../core/patches/index.ts';
@@ -116,9 +116,20 @@ async function ownIndex(
     git({ cwd: top, args, env, config, onKilled, ...(input === undefined ? {} : { input }) });
   const existing = await gitPath(host, top, 'index');
   // With the dates that it knows, only changed files are read.
-  if (await exists(existing)) await copyFile(existing, index);
+  if (await exists(existing)) await copyIndex(existing, index);
   else await succeed(inTop(['read-tree', head]), top);
   return inTop;
+}
+
+/**
+ * With the time of the original: git reads a file again that was changed in the second in which its index was written,
+ * or later, because size and date may be the same. Whole seconds, as not every git compares more.
+ */
+async function copyIndex(from: string, to: string): Promise<void> {
+  await copyFile(from, to);
+  const { mtimeMs } = await lstat(from);
+  const seconds = Math.floor(mtimeMs / 1000);
+  await utimes(to, seconds, seconds);
 }
 
 /**

@@ -45,6 +45,25 @@ test('so are those of a commit that was taken back, which git has as a tree', as
   expect((await kept(path)).read('a.txt')).toBe('later\n');
 });
 
+test('so is one of the same size, made in the second of the commit', async () => {
+  const { path } = world.repository({ 'b.txt': 'b\n' });
+  const second = Math.floor(Date.now() / 1000) - 100;
+  const write = (text: string) => {
+    writeFiles(path, { 'a.txt': text });
+    utimesSync(join(path, 'a.txt'), second, second);
+  };
+  // The time of a change of state cannot be set.
+  git(path, 'config', 'core.trustCtime', 'false');
+  write('retries = 1\n');
+  git(path, 'add', '--all');
+  git(path, 'commit', '-q', '-m', 'Retries');
+  write('retries = 9\n');
+  utimesSync(join(path, '.git/index'), second, second);
+  const { read, changes } = await kept(path);
+  expect(read('a.txt')).toBe('retries = 9\n');
+  expect(changes).toEqual(['modified a.txt']);
+});
+
 test('so are those of a stash', async () => {
   const { path } = world.repository({ 'a.txt': 'a\n' });
   writeFiles(path, { 'a.txt': 'stashed\n', 'new.txt': 'new\n' });
