@@ -85,7 +85,7 @@ describe("a candidate's result is rejected by name", () => {
       'd=$(printf %0300d 0 | cut -c1-250); mkdir -p $d/$d/$d/$d; echo x > $d/$d/$d/$d/$d',
       'is longer than 1024 bytes',
     ],
-    ['[v09] a name that differs in case', 'echo x > A.js', '"a.js" is the same file as "A.js"'],
+    ['[v09] a name that differs in case', 'echo x > A.js', '"A.js" is the same file as "a.js"'],
     [
       '[v10] a name that differs in Unicode form',
       'echo x > "sub/$(printf \'u\\314\\210\').js"',

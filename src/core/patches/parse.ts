@@ -86,7 +86,10 @@ function treeFaults(entries: readonly RawEntry[], baseFiles: readonly string[]):
   const present = entries.filter((entry) => entry.status !== 'D').map((entry) => entry.path);
   const standing = baseFiles.filter((path) => !touched.has(path));
   const before = [...standing, ...entries.filter((entry) => entry.status !== 'A').map((entry) => entry.path)];
-  return [...collisions(present, standing), ...repositoryFaults(changed, before, [...standing, ...present])];
+  const mayCollide = entries.filter(({ status, newMode }) => status === 'A' || newMode === LINK);
+  const blamed = new Set(mayCollide.map((entry) => entry.path));
+  const kept = [...standing, ...present].filter((path) => !blamed.has(path));
+  return [...collisions([...blamed], kept), ...repositoryFaults(changed, before, [...standing, ...present])];
 }
 
 function readSections(entries: readonly RawEntry[], text: string, limits: PatchLimits): ParsedPatch {

@@ -55,16 +55,17 @@ export function linkFault(path: string, target: string): string | null {
 }
 
 /**
- * Paths that some file system would treat as equal: two changed ones, or a changed and an existing one; also a file
- * and a folder with the same name. `present` are the changed paths that exist afterwards.
+ * Changed paths that some file system would treat as equal to another one, changed or kept; also a file and a folder
+ * with the same name. A base may have such pairs: `changed` are files that a patch adds, and its links, because a file
+ * of the same name would be written through one.
  */
-export function collisions(present: readonly string[], standing: readonly string[] = []): readonly string[] {
+export function collisions(changed: readonly string[], kept: readonly string[]): readonly string[] {
   const owners = new Map<string, string>();
   const folders = new Map<string, string>();
-  const changed = new Set(present);
+  const blamed = new Set(changed);
   const faults: string[] = [];
-  const canCollide = collidesWithAny(present);
-  for (const path of [...standing.filter((one) => !changed.has(one) && canCollide(one)), ...present]) {
+  const canCollide = collidesWithAny(changed);
+  for (const path of [...kept.filter(canCollide), ...changed]) {
     const key = caseFolded(path);
     const other =
       owners.get(key) ??
@@ -72,7 +73,7 @@ export function collisions(present: readonly string[], standing: readonly string
       parentFolders(key)
         .map((one) => owners.get(one))
         .find(Boolean);
-    if (other !== undefined && changed.has(path)) {
+    if (other !== undefined && blamed.has(path)) {
       faults.push(
         `${quotedPath(path)} is the same file as ${quotedPath(other)} if case or Unicode form is ignored.`,
       );

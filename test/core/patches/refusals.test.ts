@@ -182,6 +182,19 @@ describe('names that are equal on some file systems', () => {
     expect(between({}, { 'readme.md': 'x' }, options)).toContain('is the same file as "README.md"');
     expect(between({}, { 'src/other.ts': 'x' }, options)).toBe('accepted');
   });
+  test('a third file beside two of the base, of which one may be edited', () => {
+    const before = { 'net/xt_DSCP.c': 'target\n', 'net/xt_dscp.c': 'match\n' };
+    const options = { baseFiles: Object.keys(before) };
+    const edited = { ...before, 'net/xt_dscp.c': 'match\nmore\n' };
+    expect(between(before, edited, options)).toBe('accepted');
+    expect(between(before, { 'net/xt_DSCP.c': 'all\n' }, options)).toBe('accepted');
+    expect(between(before, { ...edited, 'net/XT_dscp.c': 'x' }, options)).toContain(
+      '"net/XT_dscp.c" is the same',
+    );
+    expect(between(before, { ...before, NET: 'x' }, options)).toContain('"NET" is the same file as');
+    const linked = { ...before, 'net/xt_dscp.c': { link: 'other.c' } };
+    expect(between(before, linked, options)).toContain('"net/xt_dscp.c" is the same file as');
+  });
   test('a file whose name changes in case only may be renamed', () => {
     expect(between({ 'README.md': 'x\n' }, { 'readme.md': 'x\n' }, { baseFiles: ['README.md'] })).toBe(
       'accepted',
