@@ -391,6 +391,27 @@ describe('a candidate with unusual files', () => {
   });
 
   test.each([
+    ['.gitattributes', `${'a'.repeat(3_000)} text\n`],
+    ['.gitmodules', '[submodule "../x"]\n\tpath = x\n\turl = https://x.invalid/x\n'],
+  ])(
+    '[k05] is rejected by fsck for its own findings, not for those of a %s of the base',
+    async (name, bad) => {
+      const { path, sha } = world.repository({ [name]: bad, 'sub/a.txt': 'a\n' });
+      const odd = await world.workspaces.prepare({ kind: 'local', path }, sha);
+      const collectedAfter = async (line: string) => {
+        const opened = await world.workspaces.open(odd, `kinds-${++count}`);
+        await world.run(opened, line);
+        return world.workspaces.collect(odd, opened);
+      };
+      expect(changes(await collectedAfter('echo b > sub/a.txt'))).toEqual(['M sub/a.txt']);
+      const why = expect.stringContaining('fsck');
+      const another = `printf '[submodule "../y"]\n\tpath = y\n\turl = ./y\n' > .gitmodules`;
+      for (const line of [another, `cp ${name} sub/`, `git mv ${name} sub/${name}`])
+        expect(await collectedAfter(line), line).toMatchObject({ kind: 'refused', why });
+    },
+  );
+
+  test.each([
     ['a full disk', '-no space left on device'],
     ['a killed helper of git', '-\\\\nerror: index-pack died of signal 9'],
   ])('[k05b] is rejected by fsck for a .gitmodules that sounds like %s', async (_, path) => {

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { copyFile, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { Fault, machineFaultInLastLine, type Sha } from '../../core/model/index.ts';
 import type { CollectedPatch } from '../../ports/index.ts';
 import { BYTE_FOR_BYTE } from './bases.ts';
 import { type CollectedTree, type CollectLimits, type Known, tooBig, tooMany } from './collect.ts';
+import { treeEntry } from './commit-files.ts';
 import { patchText, rawDiff, rawEntries, withoutSetup } from './diff-trees.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
@@ -16,6 +17,12 @@ type Admitted =
   | { readonly kind: 'patch'; readonly patch: CollectedPatch }
   | { readonly kind: 'empty' }
   | Refusal;
+
+interface Unpacked {
+  readonly kind: 'unpacked';
+  /** Files of the base that were not checked. */
+  readonly excused: readonly Sha[];
+}
 
 interface Refusal {
   readonly kind: 'refused';
@@ -67,27 +74,52 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
     return path;
   }
 
-  /** Null if the content is valid, else why not. */
-  async function unpack(quarantine: Git, cwd: string, tree: string, pack: Buffer): Promise<Refusal | null> {
+  /**
+   * Checks the content as git does before it accepts a push. That reads `.gitmodules` and `.gitattributes` files of the
+   * whole tree: where the base's own do not pass, they are left out, and no path of the patch may have their content.
+   */
+  async function unpack(
+    quarantine: Git,
+    { cwd, objects, base }: { readonly cwd: string; readonly objects: string; readonly base: string },
+    { tree, pack }: CollectedTree & { kind: 'tree' },
+  ): Promise<Refusal | Unpacked> {
     if (!isSha(tree)) return rejection(CORRUPT);
     const what = "Taking in a candidate's content";
-    const done = await quarantine({
-      cwd,
-      args: ['index-pack', '--stdin', '--strict', `--max-input-size=${limits.packBytes}`],
-      input: pack,
-    });
-    const machine = done.exitCode === 0 ? null : machineFaultInLastLine(done.stderr);
-    if (machine !== null) throw gitFault(what, done, machine);
-    // Not every message of git's names the reason.
-    if (done.exitCode !== 0 && (await isFull(cwd))) throw new Fault('DISK_FULL', `${what} failed.`);
+    const index = async (strict: string): Promise<GitDone> => {
+      // What a refused pack left behind must not be kept.
+      await rm(join(objects, 'pack'), { recursive: true, force: true });
+      await mkdir(join(objects, 'pack'), { recursive: true });
+      const args = ['index-pack', '--stdin', strict, `--max-input-size=${limits.packBytes}`];
+      const done = await quarantine({ cwd, args, input: pack });
+      const machine = done.exitCode === 0 ? null : machineFaultInLastLine(done.stderr);
+      if (machine !== null) throw gitFault(what, done, machine);
+      // Not every message of git's names the reason.
+      if (done.exitCode !== 0 && (await isFull(cwd))) throw new Fault('DISK_FULL', `${what} failed.`);
+      return done;
+    };
+    let done = await index('--strict');
+    let excused: readonly Sha[] = [];
+    if (done.exitCode !== 0) {
+      excused = await checkedFilesOf(quarantine, cwd, base);
+      const list = join(objects, 'excused');
+      await writeFile(list, excused.map((oid) => `${oid}\n`).join(''));
+      // Relative, because a space or a comma in a path would end the option.
+      if (excused.length > 0) done = await index(`--strict=skiplist=${relative(cwd, list)}`);
+      await rm(list);
+    }
     if (done.exitCode !== 0) return corrupt(what, done);
     const type = await quarantine({ cwd, args: ['cat-file', '-t', tree] });
-    return type.stdout.trim() === 'tree' ? null : corrupt(what, type);
+    return type.stdout.trim() === 'tree' ? { kind: 'unpacked', excused } : corrupt(what, type);
   }
 
   /** Null if the changes may be shown, else why not. */
-  async function objection(quarantine: Git, cwd: string, raw: Buffer): Promise<Refusal | null> {
+  async function objection(
+    quarantine: Git,
+    cwd: string,
+    { raw, excused }: { readonly raw: Buffer; readonly excused: readonly Sha[] },
+  ): Promise<Refusal | null> {
     const entries = rawEntries(raw);
+    if (entries.some(({ newSha }) => excused.includes(newSha))) return rejection(CORRUPT);
     if (entries.length > limits.files) return rejection(tooMany(entries.length, limits.files));
     if (entries.some((entry) => entry.newMode === '160000')) return rejection(SUBMODULE);
     if (entries.some(({ path }) => !isUtf8(Buffer.from(path, 'latin1')))) return rejection(ODD_NAME);
@@ -117,15 +149,14 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
       const cwd = await at(key);
       const objects = join(scratch, 'objects');
       const quarantine = quarantined(git, objects, join(cwd, 'objects'));
-      await mkdir(join(objects, 'pack'), { recursive: true });
-      const refusal = await unpack(quarantine, cwd, gathered.tree, gathered.pack);
-      if (refusal !== null) return refusal;
+      const unpacked = await unpack(quarantine, { cwd, objects, base: facts.tree }, gathered);
+      if (unpacked.kind === 'refused') return unpacked;
       const tree = traces
         ? await withoutSetup(quarantine, cwd, { base: facts.tree, tree: gathered.tree, traces, scratch })
         : gathered.tree;
       if (tree === facts.tree) return { kind: 'empty' };
       const raw = await rawDiff(quarantine, cwd, { base: facts.tree, tree, scratch });
-      const objected = await objection(quarantine, cwd, raw);
+      const objected = await objection(quarantine, cwd, { raw, excused: unpacked.excused });
       if (objected !== null) return objected;
       const text = await patchText(quarantine, cwd, { base: facts.tree, tree, raw, scratch });
       if (text === null) return rejection(ODD_LINK);
@@ -155,6 +186,16 @@ async function claim(store: string, areaId: string, tree: string): Promise<void>
   const fresh = temporaryPath(join(store, 'claim'));
   await writeFile(fresh, `${tree}\n`);
   await rename(fresh, ref);
+}
+
+/** Files of a tree whose content `index-pack --strict` checks. */
+async function checkedFilesOf(git: Git, cwd: string, tree: string): Promise<readonly Sha[]> {
+  const done = await git({ cwd, args: ['ls-tree', '-r', '-z', '--full-tree', tree] });
+  if (done.exitCode !== 0) throw gitFault('Listing files', done);
+  return done.stdout
+    .split('\0')
+    .filter((record) => /[\t/]\.git(?:modules|attributes)$/.test(record))
+    .map((record) => treeEntry(record).oid);
 }
 
 /**
