@@ -25,8 +25,11 @@ const results = (content: string) =>
   });
 
 /** What a coder that prints these lines leaves: its steps, and every note that was shown meanwhile. */
-async function printed(
-  ...lines: readonly string[]
+const printed = (...lines: readonly string[]) => printedBy('claude-code', lines);
+
+async function printedBy(
+  agent: 'claude-code' | 'command',
+  lines: readonly string[],
 ): Promise<{ readonly steps: string; readonly notes: string }> {
   const script: Script = {
     settings: { candidates: 1 },
@@ -44,7 +47,7 @@ async function printed(
   };
   const { world } = await codingWorld(script);
   const notes: string[] = [];
-  const read = coders({ agentsFolder: '/nowhere', commands: {} }).get('claude-code')?.read;
+  const read = coders({ agentsFolder: '/nowhere', commands: {} }).get(agent)?.read;
   const watched: World = {
     ...world,
     ...(read ? { coders: new Map([['builtin', { ...coderNamed('builtin'), read }]]) } : {}),
@@ -79,6 +82,13 @@ test("a candidate's note holds no secret, however it is written", async () => {
     expect(shown).toMatch(/curl -u \S*\[redacted\]/);
     for (const secret of [KEY, base64.slice(4, -4), TOKEN]) expect(shown).not.toContain(secret);
   }
+});
+
+test('no line of a private key is shown that a command prints line by line', async () => {
+  const { steps, notes } = await printedBy('command', ['$ cat key.pem', ...PEM.trim().split('\n'), 'ready']);
+  expect(notes).toContain('ready');
+  for (const shown of [notes, steps])
+    for (const line of KEY_LINES) expect(shown).not.toContain(line.slice(0, 20));
 });
 
 test('an output that is cut in the middle keeps no part of a secret in it', async () => {

@@ -32,7 +32,8 @@ export function redactor(secrets: readonly string[]): Redact {
   const known = [...new Set(secrets.flatMap(encodingsOf))].filter(({ length }) => length >= MIN_VALUE_CHARS);
   const grams = fragmentsOf(known);
   return (text) => {
-    const spans = [...spansByPattern(text), ...spansOfKeyRests(text), ...spansByValue(text, grams)];
+    const inKeys = [...spansOfKeys(text), ...spansOfKeyRests(text)];
+    const spans = [...spansByPattern(text), ...inKeys, ...spansByValue(text, grams)];
     return spans.length === 0 ? text : redactSpans(text, spans);
   };
 }
@@ -96,15 +97,30 @@ const spansByPattern = (text: string): readonly Span[] =>
     [...text.matchAll(form)].map(({ index, 0: found }) => ({ from: index, to: index + found.length })),
   );
 
+/** A key from its first line to its last one, or as far as a truncated text shows it. */
+const KEY_BLOCK =
+  /(-----BEGIN [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----)[^"]*?(?=-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----|"|$)/g;
+
+/** Their first and last lines stay: they tell that lines which come separately are parts of a key. */
+const spansOfKeys = (text: string): readonly Span[] =>
+  [...text.matchAll(KEY_BLOCK)].map(({ index, 0: found, 1: begin = '' }) => ({
+    from: index + begin.length,
+    to: index + found.length,
+  }));
+
+/** Whether a text ends within a key. */
+export const endsInKey = (text: string): boolean =>
+  text.lastIndexOf('-----BEGIN ') > text.lastIndexOf('-----END ');
+
 const KEY_END = /-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----/g;
 const KEY_CHARACTER = /[A-Za-z0-9+/=\r\n\\]/;
 
 /** What is left of keys whose beginning was cut off: base64 and line ends, also as in JSON. */
 const spansOfKeyRests = (text: string): readonly Span[] =>
-  [...text.matchAll(KEY_END)].map(({ index, 0: end }) => {
+  [...text.matchAll(KEY_END)].flatMap(({ index }) => {
     let from = index;
     while (from > 0 && KEY_CHARACTER.test(text.charAt(from - 1))) from -= 1;
-    return { from, to: index + end.length };
+    return from === index ? [] : [{ from, to: index }];
   });
 
 function spansByValue(text: string, grams: ReadonlyMap<number, ReadonlySet<string>>): readonly Span[] {
@@ -245,8 +261,6 @@ const OTHER_PATTERNS: readonly RegExp[] = [
   /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey)=)[A-Za-z0-9%+/_.=-]{16,}/gi,
   new RegExp(String.raw`${TOKEN_START}Bearer(?:\s|%20|\+|\\u0020){1,8}[\w+/=.~%-]{6,}`, 'gi'),
   new RegExp(String.raw`${TOKEN_START}Basic(?:\s|%20|\+|\\u0020){1,8}[A-Za-z0-9+/%]{16,}={0,2}`, 'gi'),
-  // To its end, or as far as a truncated text shows it.
-  /-----BEGIN [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----[^"]*?(?:-----END [A-Z0-9 ]{0,40}(?:KEY|KEY BLOCK)-----|(?=")|$)/g,
   // A password extends to the last @ before the path. It begins at the first colon: with any other as its start,
   // a hostile text of colons would take ten times as long.
   /(?<=[a-z][a-z0-9+.-]{0,20}:(?:\/\/|\\\/\\\/))[^\s"'\\/?#:]{0,256}:[^\s"'\\/?#]{0,512}@/gi,

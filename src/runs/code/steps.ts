@@ -7,7 +7,7 @@ import {
   cutMiddle,
   type RunId,
 } from '../../core/model/index.ts';
-import { REDACTED, type Redact } from '../../core/secrets/index.ts';
+import { endsInKey, REDACTED, type Redact } from '../../core/secrets/index.ts';
 import type { Clock, LiveRuns, StepTotals } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 
@@ -185,6 +185,26 @@ function redactedAfter(redact: Redact, before: string, text: string): string {
   let same = 0;
   while (same < earlier.length && earlier[same] === whole[same]) same += 1;
   return whole.slice(same) || (text === '' ? '' : REDACTED);
+}
+
+/**
+ * The newest text that says what an agent does, for people and without secrets; undefined for none. Lines of a key that
+ * come one after the other are recognised, but no other secret in several pieces: to redact all that came before, with
+ * each line, would take too long.
+ */
+export function noteTaker(redact: Redact): (events: readonly CoderEvent[]) => string | undefined {
+  let before = '';
+  return (events) => {
+    let note: string | undefined;
+    for (const { kind, text, detail = text, piece } of events) {
+      if (!piece) before = '';
+      if (kind !== 'result' && text !== '')
+        note = before === '' ? redact(text) : redactedAfter(redact, before, text);
+      const whole = `${before}${detail}${betweenPieces(kind)}`;
+      before = piece && endsInKey(whole) && whole.length <= MAX_BEFORE ? whole : '';
+    }
+    return note;
+  };
 }
 
 /** A piece of a text together with what came before; null if that would be too long. */

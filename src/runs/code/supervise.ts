@@ -15,7 +15,7 @@ import { prepareBase } from '../base/index.ts';
 import { coderOf, routeOf } from '../contestants.ts';
 import { loadRun, recordSandbox, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import { cancelledError, retryOutages } from '../stage.ts';
-import { type AgentInput, type AgentOutput, actionsOf, leaseMs, runAgent } from './agent.ts';
+import { type AgentInput, type AgentOutput, leaseMs, runAgent } from './agent.ts';
 import {
   COLLECTING,
   type CoderPorts,
@@ -28,7 +28,7 @@ import {
   storeIfItFits,
   type WritingOptions,
 } from './ending.ts';
-import { recordSteps } from './steps.ts';
+import { noteTaker, recordSteps } from './steps.ts';
 import { applyOwnPatch, coderPrompt, startingPointOf } from './task-text.ts';
 
 /**
@@ -88,14 +88,15 @@ async function runSession(work: CoderSession): Promise<void> {
   const startedAt = world.clock.elapsed();
   const redact = redactor([lease.key]);
   const steps = recordSteps(world, { ...candidate, redact });
+  const noteOfEvents = noteTaker(redact);
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
     const { result, enough } = await runUntilStopped(work, coder, lease, times, {
       redact,
       onEvents: (events) => {
         steps.add(events);
-        const note = actionsOf(events).at(-1);
-        if (note !== undefined) progress.set({ note: redact(note), ms: world.clock.elapsed() - startedAt });
+        const note = noteOfEvents(events);
+        if (note !== undefined) progress.set({ note, ms: world.clock.elapsed() - startedAt });
       },
     });
     const how = endingOf(result, lease);
