@@ -176,6 +176,9 @@ const ESCAPES = [
 /** If a pattern begins with letters, it may be preceded by such an escape, or by anything but a letter or a digit. */
 const TOKEN_START = `(?:(?<![A-Za-z0-9])|(?<=${ESCAPES.join('|')}))`;
 
+/** No name of code: lowercase words and small numbers. No random token of 16 characters is likely to be one. */
+const NO_NAME = '(?!(?:[a-z]{1,20}|v?[0-9]{1,2})(?:[_-](?:[a-z]{1,20}|v?[0-9]{1,2})){1,15}(?![A-Za-z0-9_-]))';
+
 /**
  * Tokens with a recognizable prefix, and the characters that may follow: from gitleaks' default rules and the
  * providers' documentation. Minimum lengths are below the real ones, so that truncated tokens are found.
@@ -193,7 +196,10 @@ const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
   ['ATBB', '[A-Za-z0-9]{24,}'],
   ['ATCTT3xFfG|ATATT3', '[A-Za-z0-9_=-]{24,}'],
   // Models.
-  ['(?:sk|gw|xai|gsk|pplx|csk|fw|tgp|nvapi|rpa|dp|r8|fal|jina|voyage|pa)[-_]', '[A-Za-z0-9_-]{16,}'],
+  [
+    `(?:sk|gw|xai|gsk|pplx|csk|fw|tgp|nvapi|rpa|dp|r8|fal|jina|voyage|pa)[-_]${NO_NAME}`,
+    '[A-Za-z0-9_-]{16,}',
+  ],
   ['(?:hf|api_org)_', '[A-Za-z0-9]{16,}'],
   ['AIza', '[A-Za-z0-9_-]{30,}'],
   [String.raw`ya29\.`, '[A-Za-z0-9_.-]{16,}'],
@@ -247,6 +253,10 @@ const PREFIXED: readonly (readonly [prefix: string, rest: string])[] = [
   ['(?:access|refresh)_token\\$production\\$', '[a-z0-9$]{16,}'],
 ];
 
+/** What follows `Bearer` in a sentence. */
+const NO_PROSE =
+  '(?!(?:auth|authentication|authorization|credentials?|headers?|schemes?|security|tokens?)(?![\\w+/=.~%-]))';
+
 /** Bounded, because hostile text could make the search quadratic. */
 const OTHER_PATTERNS: readonly RegExp[] = [
   // A JSON web token.
@@ -259,8 +269,12 @@ const OTHER_PATTERNS: readonly RegExp[] = [
   // Assignments of a one-word value to a name that suggests a secret.
   /(?:AccountKey|SharedAccessKey|SharedAccessSignature|aws_secret_access_key|_authToken|_auth)["'\\]{0,3}\s{0,3}[=:]\s{0,3}["'\\]{0,3}[A-Za-z0-9+/_.=-]{16,}/gi,
   /(?<=[?&](?:sig|signature|X-Amz-Signature|X-Goog-Signature|access_token|api_key|apikey)=)[A-Za-z0-9%+/_.=-]{16,}/gi,
-  new RegExp(String.raw`${TOKEN_START}Bearer(?:\s|%20|\+|\\u0020){1,8}[\w+/=.~%-]{6,}`, 'gi'),
-  new RegExp(String.raw`${TOKEN_START}Basic(?:\s|%20|\+|\\u0020){1,8}[A-Za-z0-9+/%]{16,}={0,2}`, 'gi'),
+  new RegExp(String.raw`${TOKEN_START}Bearer(?:\s|%20|\+|\\u0020){1,8}${NO_PROSE}[\w+/=.~%-]{6,}`, 'gi'),
+  // Words have neither capitals nor digits; the base64 of a login practically always has.
+  new RegExp(
+    String.raw`${TOKEN_START}(?:[Bb]asic|BASIC)(?:\s|%20|\+|\\u0020){1,8}(?=[a-z+/%]*[A-Z0-9])[A-Za-z0-9+/%]{16,}={0,2}`,
+    'g',
+  ),
   // A password extends to the last @ before the path. It begins at the first colon: with any other as its start,
   // a hostile text of colons would take ten times as long.
   /(?<=[a-z][a-z0-9+.-]{0,20}:(?:\/\/|\\\/\\\/))[^\s"'\\/?#:]{0,256}:[^\s"'\\/?#]{0,512}@/gi,

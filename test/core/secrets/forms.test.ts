@@ -124,6 +124,8 @@ describe('secrets in a known position', () => {
       'https://x.test/?u=postgres%3A%2F%2Frunoff%3AS3cretWord%40db',
     ],
     ['a bearer', 'Authorization: Bearer S3cretWord'],
+    ['a bearer named like a word', 'Authorization: Bearer tokens.S3cretWord'],
+    ['a basic login', `Authorization: basic ${Buffer.from('mona:S3cretWord').toString('base64')}S3cretWord`],
     ['a bearer behind a line end of JSON', '"a\\nBearer S3cretWord"'],
     ['an npm login', '//registry.test/:_authToken=S3cretWordS3cretWord'],
     ['an Azure account', 'AccountName=x;AccountKey=S3cretWordS3cretWord==;'],
@@ -188,6 +190,11 @@ test.each([
   'The method rebuild_everything_in_this_folder, key-value-store, npm_config_registry',
   `commit ${'a1b2c3d4e5'.repeat(4)}, sha256-${WORD}`,
   'C:\\new\\temp\\risk-free-words-of-a-path',
+  'pa_context_set_state_callback(c, cb, NULL); sk_stream_kill_queues(sk); fw_cfg_add_bytes_callback(s)',
+  'dp_link_training_pattern(dev), rpa_workflow_engine_start, r8_type_conversion_fn, gw_register_handler_fn()',
+  'sk-estimator-id-container { color }, jina-embeddings-v3-base, fal-partition-table-entry',
+  'the standard Bearer authentication, bearer tokens are opaque',
+  'Basic authentication/authorization is used, see the Basic configuration/installation guide',
 ])('ordinary text is unchanged: %j', (text) => {
   expect(redact(text)).toBe(text);
 });

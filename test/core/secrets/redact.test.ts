@@ -120,7 +120,7 @@ describe('a line of the log', () => {
       git: 'AUTHORIZATION: [redacted]',
       url: 'could not connect to postgres://[redacted]db/x or https://[redacted]host/path',
       stored: expect.stringContaining('[redacted]') as string,
-      cut: '-----BEGIN RSA PRIVATE KEY-----[redacted]',
+      cut: expect.stringMatching(/^[A-Z -]*\[redacted\][A-Z -]*(?:\[redacted\])?$/) as string,
     });
   });
 
