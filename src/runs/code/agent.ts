@@ -19,7 +19,7 @@ const LEASE_SLACK_MS = 60_000;
 export const leaseMs = ({ mostMs }: Times): number => mostMs + LEASE_SLACK_MS;
 
 /** What an agent does and says, without how its calls ended: that is no progress. */
-export const actionsOf = (events: readonly CoderEvent[]): readonly string[] =>
+const actionsOf = (events: readonly CoderEvent[]): readonly string[] =>
   events.flatMap(({ kind, text }) => (kind === 'result' || text === '' ? [] : [text]));
 
 export type AgentInput = Omit<CoderInput, 'gateway'>;
