@@ -6,6 +6,7 @@ import {
   hiddenCandidate,
   hiddenNames,
   hidesNames,
+  leavesChoiceToPerson,
   type RunView,
   withHiddenNames,
   withoutNames,
@@ -61,15 +62,6 @@ export async function areNamesHidden(
   const isPicked = blind === true && leavesChoice && (await standingPicks(store, id)).length > 0;
   return hidesNames({ blind, state, leavesChoice, isPicked });
 }
-
-/** Local runs end with an inconclusive result, too: nothing of theirs waits. */
-const leavesChoiceToPerson = ({
-  origin,
-  state,
-  decision,
-}: Pick<RunRecord, 'origin' | 'state' | 'decision'>): boolean =>
-  state === 'awaiting_pick' ||
-  (state === 'published' && origin.kind === 'local' && decision?.kind === 'toss-up');
 
 const openWork = (store: ShownPorts, id: RunId, candidates: readonly Candidate[]): ShownWork => ({
   namesHidden: false,

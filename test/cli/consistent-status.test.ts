@@ -99,7 +99,7 @@ test("every report on an active run shows the same state and the ledger's cost",
   const { runs, status, show, json, comment, reply, metrics } = await all();
   expect(runs).toContain('awaiting_answer');
   for (const text of [status, show, comment, reply]) {
-    expect(text).toMatch(/stage 2 of 6[:,] waiting for an answer/);
+    expect(text).toMatch(/stage 2 of 6[:,] waiting for an answer/i);
     expect(text).toMatch(/\$1\.34 of (?:\$|<span>\$<\/span>)5\.00/);
   }
   for (const { run } of json) {

@@ -106,6 +106,11 @@ describe('the page of a run says on top what came of it and what to do, in the w
       ['Done', 'Next: review its branch, then merge it: git merge runoff/r7k2m9q4xa/B.'],
     ],
     [
+      'a local run without a clear result',
+      local({ decision: TOSS_UP }),
+      ['Please choose a candidate', 'Which do you want: B or C?', 'Next: run runoff pick r7k2m9q4xa B'],
+    ],
+    [
       'a review of a pull request',
       published({ origin: { kind: 'github', repository: 'acme/lists', issue: 8, work: 'review' } }),
       ['acme/lists pull request #8'],

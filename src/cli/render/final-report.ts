@@ -1,30 +1,23 @@
-import { expiryReason } from '../../core/brief/index.ts';
+import { isOver, upperFirst } from '../../core/model/index.ts';
 import { notable } from '../../core/patches/index.ts';
-import { chosenOf, type Picked } from '../../core/ranking/index.ts';
+import { chosenOf } from '../../core/ranking/index.ts';
 import {
-  choiceText,
-  chosenText,
   commandNotes,
   contestedQuestion,
   type Diffs,
   debateSummary,
-  evidenceText,
-  fatalTrouble,
   lookAtNotes,
   lookAtText,
-  noSurvivorAdvice,
   plusMinus,
-  progressLabel,
   type RankReason,
   type RunView,
   reasonsOnce,
+  runSummary,
   sequenceResult,
-  silenceNote,
-  stageOf,
   testNotes,
   visibleCode,
 } from '../../core/reports/index.ts';
-import { nextCommands } from './commands.ts';
+import { mergeCommand, nextCommands } from './commands.ts';
 import { review } from './debate.ts';
 import { judgesLines } from './judges.ts';
 import { spentText } from './progress.ts';
@@ -52,7 +45,7 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
   const paint = painter(options.colour);
   const width = Math.max(20, options.width);
   const sections = [
-    [...verdict(view, width, paint), ...cost(view, width)],
+    [...verdict(view, options, width, paint), ...cost(view, width)],
     view.evidence.length === 0 ? [] : rankingTable(view, width, paint),
     view.evidence.length === 0 ? [] : whyNot(view, width, paint),
     judgesLines(view, width, paint),
@@ -65,59 +58,25 @@ export function finalReport(view: RunView, options: FinalReportOptions): readonl
   return sections.flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function verdict(view: RunView, width: number, paint: Paint): readonly string[] {
-  const { decision } = view;
-  const trouble = fatalTrouble(view);
-  if (trouble !== undefined) {
-    const title = view.state === 'refused' ? 'Run not started' : 'Run failed';
-    return [
-      paint('bad', title),
-      ...wrap(printable(trouble.message, 1_500), width),
-      ...wrap(`Next: ${printable(trouble.advice, 600)}`, width),
-    ];
-  }
-  if (view.state === 'cancelled') return [paint('bad', 'Run cancelled'), ...whyOver(view)];
-  if (decision === undefined)
-    return wrap(`The run is ${stageOf(view) === null ? '' : 'at '}${progressLabel(view)}`, width).map(
-      (line) => paint('strong', line),
-    );
-  if (decision.kind === 'none') {
-    return [
-      paint('bad', 'No candidate passed'),
-      ...silence(view, width),
-      ...wrap(printable(decision.because, 600), width),
-      ...wrap(`Next: ${printable(noSurvivorAdvice(view), 600)}`, width),
-    ];
-  }
-  const { title, blocks } = headline(view, decision);
+/** In the words of comments and pages. */
+function verdict(view: RunView, options: FinalReportOptions, width: number, paint: Paint): readonly string[] {
+  const { title, outcome, waits, warnings, next: advice } = runSummary(view, TERMINAL);
+  // The command that merges the chosen candidate is among the last lines; what is gone needs no review.
+  const help = advice === '' || options.gone || mergeCommand(view) !== null ? [] : [advice];
   return [
-    ...wrap(title, width).map((line) => paint('good', line)),
-    ...silence(view, width),
-    ...blocks.flatMap((block) => wrap(block, width)),
+    ...wrap(upperFirst(title), width).map((line) => paint(titleTone(view), line)),
+    ...[...outcome, ...waits, ...warnings, ...help].flatMap((block) => wrap(block, width)),
   ];
 }
 
-/** The headline of the comparison on GitHub. A toss-up shows what differs until somebody has picked. */
-function headline(
-  view: RunView,
-  decision: Picked,
-): { readonly title: string; readonly blocks: readonly string[] } {
-  if (decision.kind === 'toss-up' && (view.picks ?? []).length === 0) return choiceText(view, TERMINAL);
-  return { title: chosenText(view, TERMINAL), blocks: [evidenceText(view, TERMINAL)] };
-}
-
-function silence(view: RunView, width: number): readonly string[] {
-  const note = silenceNote(view);
-  return note === null ? [] : wrap(printable(note, 1_500), width);
+function titleTone(view: RunView): 'good' | 'bad' | 'strong' {
+  if (!isOver(view.state)) return 'strong';
+  const isDone = view.state === 'published' || view.state === 'merged' || view.state === 'closed';
+  return isDone && chosenOf(view) !== null ? 'good' : 'bad';
 }
 
 const cost = (view: RunView, width: number): readonly string[] =>
   view.budget.spent > 0 ? wrap(`Spent ${spentText(view)}.`, width) : [];
-
-function whyOver({ dialogue }: RunView): readonly string[] {
-  const last = dialogue?.inquiries.at(-1);
-  return last?.settled?.kind === 'expired' ? [`It stopped because ${expiryReason(last)}.`] : [];
-}
 
 function whyNot(view: RunView, width: number, paint: Paint): readonly string[] {
   const entries = reasonsOnce(view);
@@ -199,7 +158,7 @@ function notes(view: RunView, width: number, paint: Paint): readonly string[] {
   const long = [contestedQuestion(view) ?? [], toLookAt].flat();
   const lines = [
     ...long,
-    ...[view.lowered, view.leftOut, view.sandbox?.weaker, commandNotes(view)].flatMap((one) => one ?? []),
+    ...[view.lowered, view.leftOut, commandNotes(view)].flatMap((one) => one ?? []),
     ...[sequenceResult(view) ?? [], view.learned ?? [], testNotes(view)].flat(),
     ...(view.debate ? [`Debate of the brief: ${debateSummary(view.debate, (critic) => critic)}`] : []),
   ];

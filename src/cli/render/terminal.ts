@@ -49,12 +49,12 @@ export function wrap(text: string, width: number): readonly string[] {
 /** Untrusted text for a terminal: one line without control or invisible characters. */
 export const printable = (text: string, limit = 300): string => visibleLine(text, limit);
 
-/** How parts of a sentence are written in a terminal. */
+/** How parts of a sentence are written in a terminal. Addresses are listed beside it, where no line is cut. */
 export const TERMINAL: Markup = {
   own: (text) => text.replaceAll('**', ''),
   code: (text, limit) => `\`${printable(text, limit)}\``,
   sentence: printable,
-  link: (label, url) => `${printable(label)} (${printable(url)})`,
+  link: (label) => printable(label),
 };
 
 const ESC = '\u001b';

@@ -22,6 +22,9 @@ export const formatList = (texts: readonly string[], none = ''): string =>
 export const lowerFirst = (text: string): string =>
   /^[A-Z][a-z]/.test(text) ? `${text.charAt(0).toLowerCase()}${text.slice(1)}` : text;
 
+/** For a heading that begins with a word of ours: `run failed` as `Run failed`. */
+export const upperFirst = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** Length of the longest sequence of backticks: Markdown code needs a longer delimiter. */
 export const longestBackticks = (text: string): number =>
   (text.match(/`+/g) ?? []).reduce((longest, run) => Math.max(longest, run.length), 0);

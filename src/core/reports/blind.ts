@@ -11,9 +11,24 @@ export const blindNote = ({ namesHidden, state }: Pick<RunView, 'namesHidden' | 
     : '';
 
 /**
- * Whether readers see candidates by letter alone: in a blind run that is active, or waits for a person's pick. A local
- * run with an inconclusive result is over and waits nevertheless: its branches are there to choose from. A pick reveals
- * the names, whatever comes of it.
+ * Whether the result leaves the choice to a person. A local run with an inconclusive result is over, but its branches
+ * are there to choose from.
+ */
+export const leavesChoiceToPerson = ({
+  origin,
+  state,
+  decision,
+}: {
+  readonly origin: Pick<RunView['origin'], 'kind'>;
+  readonly state: RunState;
+  readonly decision?: RunView['decision'] | null;
+}): boolean =>
+  state === 'awaiting_pick' ||
+  (state === 'published' && origin.kind === 'local' && decision?.kind === 'toss-up');
+
+/**
+ * Whether readers see candidates by letter alone: in a blind run that is active, or whose result leaves the choice to a
+ * person. A pick reveals the names, whatever comes of it.
  */
 export const hidesNames = (run: {
   readonly blind: boolean | undefined;

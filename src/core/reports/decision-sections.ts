@@ -100,6 +100,8 @@ export function noSurvivorAdvice(view: RunView): string {
   return `decide whether the existing tests that ${best} breaks should change. If so, ${pick}; if not, ${describe}`;
 }
 
+const OPEN_PULL = 'open a pull request from it';
+
 /** Why the winner has no pull request, and what to do about it; empty if none was to be opened. */
 export function unopenedText(view: RunView, compareUrl: string | undefined, to: Markup = MARKDOWN): string {
   const { outcome } = view;
@@ -110,7 +112,7 @@ export function unopenedText(view: RunView, compareUrl: string | undefined, to: 
   const where =
     branch === null
       ? 'Its branch could not be pushed either; the comparison has its diff.'
-      : `Its branch is ${to.code(branch)}${url === null ? '' : ` (${to.link('compare', url)})`}: open a pull request from it manually.`;
+      : `Its branch is ${to.code(branch)}: ${url === null ? OPEN_PULL : to.link(OPEN_PULL, url)} manually.`;
   const again = to.sentence(restartText(view));
   const none = `${to.own(`**${alias}** has no pull request:`)} ${to.sentence(outcome.refusedBecause, 400)}`;
   if (outcome.isDamaged) return `${none} To have it made again, ${again}.`;

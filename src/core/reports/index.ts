@@ -5,6 +5,7 @@ export {
   hiddenCandidate,
   hiddenNames,
   hidesNames,
+  leavesChoiceToPerson,
   withHiddenNames,
   withoutNames,
 } from './blind.ts';
@@ -56,7 +57,7 @@ export {
   tokensText,
   toolsText,
 } from './format.ts';
-export { choiceText, chosenText, evidenceText } from './headline.ts';
+export { choiceText } from './headline.ts';
 export { NONE_TOLD_APART, peopleNotes, standingTexts } from './leaderboard.ts';
 export {
   BODY_LIMIT,
@@ -125,7 +126,6 @@ export {
   type DiffView,
   decisionRecord,
   type ExaminationStep,
-  fatalTrouble,
   type LentView,
   type OriginView,
   type OutcomeView,

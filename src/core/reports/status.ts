@@ -28,7 +28,7 @@ const MAX_DEBATE = 14_000;
 
 /** The single comment that a run edits in place: its progress, cost, and how to stop it; at the end, its result. */
 export function statusComment(view: RunView): Report {
-  const { title, outcome, waits, warnings, next } = runSummary(view);
+  const { title, outcome, comparison, waits, warnings, next } = runSummary(view);
   const course = [
     candidateTable(view),
     facts(view),
@@ -39,7 +39,7 @@ export function statusComment(view: RunView): Report {
   const isActive = stageOf(view) !== null;
   const blocks = [
     `### Runoff: ${title}${leftText(view)}${timeLimitText(view)}`,
-    joinBlocks(outcome),
+    joinBlocks([...outcome, comparison]),
     ...waits,
     ...warnings,
     ...(isActive ? course : []),

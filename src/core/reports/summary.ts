@@ -2,7 +2,7 @@ import { expiryReason } from '../brief/index.ts';
 import type { Alias, RunState } from '../model/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
 import { activityLabel } from './activity.ts';
-import { blindNote } from './blind.ts';
+import { blindNote, leavesChoiceToPerson } from './blind.ts';
 import { noSurvivorAdvice, restartText, unopenedText, votesLine } from './decision-sections.ts';
 import { branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
 import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate, pickedBy } from './headline.ts';
@@ -17,6 +17,8 @@ export interface RunSummary {
   readonly title: string;
   /** What came of it, in blocks. */
   readonly outcome: readonly string[];
+  /** A link to the comparison of all candidates. */
+  readonly comparison: string;
   /** What it waits for: its place in the queue, people's replies. */
   readonly waits: readonly string[];
   /** What is weaker or has changed: tests without results, the sandbox, the issue, the base branch. */
@@ -28,6 +30,7 @@ export interface RunSummary {
 export const runSummary = (view: RunView, to: Markup = MARKDOWN): RunSummary => ({
   title: summaryTitle(view, to),
   outcome: nonEmpty(outcomeBlocks(view, to)),
+  comparison: comparisonText(view, to),
   waits: nonEmpty([queueText(view, to), waitingText(view, to), to.own(blindNote(view))]),
   warnings: [...silenceLines(view, to), ...changedSinceLines(view, to), ...sandboxWarnings(view, to)],
   next: nextStep(view, to),
@@ -44,7 +47,6 @@ function summaryTitle(view: RunView, to: Markup): string {
 
 const ENDINGS = {
   refused: 'run not started',
-  awaiting_pick: 'please choose a candidate',
   published: 'done',
   merged: 'merged',
   closed: 'pull request closed',
@@ -53,16 +55,18 @@ const ENDINGS = {
 } as const satisfies Partial<Record<RunState, string>>;
 
 function ending(view: RunView, to: Markup): string {
-  const { outcome, decision, state } = view;
+  const { outcome, state } = view;
   const chosen = chosenOf(view);
-  if (state === 'closed' && outcome?.kind !== 'pull') return 'no candidate was picked';
+  if (awaitsChoice(view))
+    return onlyCandidate(view) === null
+      ? 'please choose a candidate'
+      : 'please decide on the only candidate that passed';
+  if (isUnpicked(view)) return 'no candidate was picked';
   if (state === 'published' && outcome?.kind === 'pull') return pullEnding(view, outcome, to);
   if (state === 'published' && isUnopened(view) && chosen !== null) {
     return `candidate ${chosen} won, but GitHub refused its pull request`;
   }
-  if (state === 'published' && decision?.kind === 'none' && chosen === null) return 'no candidate passed';
-  if (state === 'awaiting_pick' && onlyCandidate(view) !== null)
-    return 'please decide on the only candidate that passed';
+  if (state === 'published' && hasNoSurvivor(view)) return 'no candidate passed';
   return state in ENDINGS ? ENDINGS[state as keyof typeof ENDINGS] : state;
 }
 
@@ -78,13 +82,22 @@ function pullEnding(
   return `${pull} with candidate ${chosen}${by === '' ? '' : `, ${by}`}`;
 }
 
+/** Whether a person is asked to choose a candidate: a local run is over then, and asks until somebody has picked. */
+const awaitsChoice = (view: RunView): boolean =>
+  leavesChoiceToPerson(view) && (view.state === 'awaiting_pick' || lastPick(view) === undefined);
+
+/** It ended without a pull request, as nobody picked one of its candidates. */
+const isUnpicked = ({ state, outcome }: RunView): boolean => state === 'closed' && outcome?.kind !== 'pull';
+
+const hasNoSurvivor = (view: RunView): boolean => view.decision?.kind === 'none' && chosenOf(view) === null;
+
 const isUnopened = ({ outcome }: RunView): boolean =>
   outcome?.kind === 'table' && outcome.refusedBecause !== undefined;
 
 const nextSentence = (text: string, to: Markup): string => `${to.own('**Next:**')} ${text}`;
 
 function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
-  const { decision, outcome, state } = view;
+  const { decision, state } = view;
   const fatal = fatalTrouble(view);
   if (fatal !== undefined) {
     return [
@@ -96,26 +109,25 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
   if (state === 'cancelled') {
     const last = view.dialogue?.inquiries.at(-1);
     const why = last?.settled?.kind === 'expired' ? `It stopped because ${expiryReason(last)}. ` : '';
-    const kept = to.own("The run's record keeps all work done so far. To start again,");
-    return [openedText(view, to), `${why}${kept} ${to.sentence(restartText(view))}.`];
+    const again = view.origin.kind === 'local' ? '' : ` To start again, ${to.sentence(restartText(view))}.`;
+    const kept = to.own("The run's record keeps all work done so far.");
+    return [openedText(view, to), `${why}${kept}${again}`];
   }
   if (stageOf(view) !== null || decision === undefined) return [];
-  if (isUnopened(view)) {
-    const table = comparisonLink(outcome, 'Compare all candidates', to);
-    return [chosenSummary(view, to), unopenedText(view, undefined, to), table];
+  if (isUnopened(view)) return [chosenSummary(view, to), unopenedText(view, undefined, to)];
+  if (awaitsChoice(view)) {
+    const { title, blocks } = choiceText(view, to);
+    return [withStop(title), ...blocks, votesLine(view, to)];
   }
-  if (state === 'awaiting_pick' || (state === 'closed' && outcome?.kind !== 'pull'))
-    return unpickedBlocks(view, to);
-  if (decision.kind === 'none' && chosenOf(view) === null) {
-    const seeComparison = comparisonLink(outcome, 'Why each candidate failed', to);
+  if (isUnpicked(view)) {
+    const who = lastPick(view) ? `${chosenText(view, to)}.` : 'The run ended before anyone chose.';
+    return [`${who} No pull request was opened.`, votesLine(view, to)];
+  }
+  if (hasNoSurvivor(view)) {
     const unopened = view.origin.kind === 'github' ? 'No pull request was opened.' : '';
-    return [to.sentence(decision.because, 600), `${unopened} ${seeComparison}`.trim()];
+    return [to.sentence(decision.because, 600), unopened];
   }
-  return [
-    chosenSummary(view, to),
-    comparisonLink(outcome, 'Compare with the other candidates', to),
-    unfinishedText(view, to),
-  ];
+  return [chosenSummary(view, to), unfinishedText(view, to)];
 }
 
 /** Of a run whose pull request is open although publishing met a fault. */
@@ -136,20 +148,13 @@ const withStop = (text: string): string => (/[.?]$/.test(text) ? text : `${text}
 const chosenSummary = (view: RunView, to: Markup): string =>
   `${chosenText(view, to)}. ${evidenceText(view, to)}`;
 
-function unpickedBlocks(view: RunView, to: Markup): readonly string[] {
-  const table = comparisonLink(view.outcome, 'Compare all candidates', to);
-  if (view.state === 'awaiting_pick') {
-    const { title, blocks } = choiceText(view, to);
-    return [withStop(title), ...blocks, votesLine(view, to), table];
-  }
-  const pick = lastPick(view);
-  const who = pick ? `${chosenText(view, to)}.` : 'The run ended before anyone chose.';
-  return [`${who} No pull request was opened.`, votesLine(view, to), table];
-}
-
-function comparisonLink(outcome: OutcomeView | undefined, label: string, to: Markup): string {
+function comparisonText(view: RunView, to: Markup): string {
+  const { outcome } = view;
   const url = outcome?.kind === 'pull' || outcome?.kind === 'table' ? outcome.comparisonUrl : undefined;
-  return url === undefined ? '' : `${to.link(label, url)}.`;
+  if (url === undefined) return '';
+  if (hasNoSurvivor(view)) return `${to.link('Why each candidate failed', url)}.`;
+  const isOpen = awaitsChoice(view) || isUnpicked(view) || chosenOf(view) === null;
+  return `${to.link(isOpen ? 'Compare all candidates' : 'Compare with the other candidates', url)}.`;
 }
 
 function activeRunHelp(view: RunView, to: Markup): string {
@@ -166,9 +171,8 @@ function nextStep(view: RunView, to: Markup): string {
   const { state, outcome } = view;
   if (stageOf(view) !== null) return activeRunHelp(view, to);
   const next = (text: string) => nextSentence(text, to);
-  if (state === 'awaiting_pick') return next(to.own(pickHelp(view)));
-  if (state === 'closed' && outcome?.kind !== 'pull')
-    return next(`to start again, ${to.sentence(restartText(view))}.`);
+  if (awaitsChoice(view)) return next(to.own(pickHelp(view)));
+  if (isUnpicked(view)) return next(`to start again, ${to.sentence(restartText(view))}.`);
   // The advice is shown above, with the reason.
   if (state !== 'published' || isUnopened(view)) return '';
   if (outcome?.kind === 'pull' && chosenOf(view) === null) {

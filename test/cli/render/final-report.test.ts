@@ -11,18 +11,25 @@ import {
   published,
   RUN,
   TOSS_UP,
+  waiting,
 } from '../../core/reports/sample.ts';
 
 const plain = { width: 100, colour: false } as const;
 const text = (lines: readonly string[]): string => lines.join('\n');
 
+const OUTAGE = {
+  code: 'MODEL_UNAVAILABLE',
+  message: 'The provider answered 401 to every call.',
+  advice: 'Check the key with `runoff doctor`.',
+} as const;
+
 describe('the final report', () => {
   test('of a local run ends with the commands that take the winner over', () => {
     const view = local();
     expect(text(finalReport(view, { ...plain, diffs: diffsOf(view) }))).toMatchInlineSnapshot(`
-      "B is the pick — likely
-      It passes all 412 existing tests and both new ones; C fails 1 of 4 new tests, A breaks 1 existing
-      test, D tampers with tests.
+      "Done · 2m 51s
+      B is the pick — likely. It passes all 412 existing tests and both new ones; C fails 1 of 4 new
+      tests, A breaks 1 existing test, D tampers with tests.
       Spent $0.58 of $5.00.
 
          verdict                 existing tests  new tests   lines   cost
@@ -92,7 +99,7 @@ describe('the final report', () => {
       outcome: { kind: 'branches', branches },
     });
     expect(text(finalReport(view, { width: 64, colour: false }))).toMatchInlineSnapshot(`
-      "No candidate passed
+      "No candidate passed · 2m 51s
       Every candidate breaks tests that pass on base.
       Next: decide whether the existing tests that A breaks should
       change. If so, run \`runoff pick r7k2m9q4xa A\`; if not, describe
@@ -129,25 +136,90 @@ describe('the final report', () => {
   });
 
   test('covers runs that failed, were refused or cancelled', () => {
-    const trouble = {
-      code: 'MODEL_UNAVAILABLE',
-      message: 'The provider answered 401 to every call.',
-      advice: 'Check the key with `runoff doctor`.',
-    } as const;
-    expect(text(finalReport({ ...coding(), state: 'failed', trouble }, plain))).toMatchInlineSnapshot(`
-      "Run failed
+    expect(
+      text(finalReport({ ...coding(), state: 'failed', trouble: OUTAGE }, plain)),
+    ).toMatchInlineSnapshot(`
+      "Run failed · 1m 12s
       The provider answered 401 to every call.
       Next: Check the key with \`runoff doctor\`.
       Spent $0.58 of $5.00."
     `);
-    const refused = { ...trouble, code: 'REFUSED' } as const;
+    const refused = { ...OUTAGE, code: 'REFUSED' } as const;
     expect(finalReport({ ...coding(), state: 'refused', trouble: refused }, plain)[0]).toBe(
-      'Run not started',
+      'Run not started · 1m 12s',
     );
-    expect(finalReport({ ...coding(), state: 'cancelled' }, plain)).toEqual([
-      'Run cancelled',
-      'Spent $0.58 of $5.00.',
+    expect(text(finalReport({ ...coding(), state: 'cancelled' }, plain))).toMatchInlineSnapshot(`
+      "Run cancelled · 1m 12s
+      The run's record keeps all work done so far. To start again, add the label \`auto-dev\` again or
+      comment \`/auto-dev retry\`.
+      Spent $0.58 of $5.00."
+    `);
+    const kept = "The run's record keeps all work done so far.";
+    expect(finalReport(local({ state: 'cancelled' }), plain).slice(0, 2)).toEqual([
+      'Run cancelled · 2m 51s',
+      kept,
     ]);
+  });
+
+  describe('after a pick', () => {
+    const { ranking } = judged();
+    const none = local({
+      decision: { kind: 'none', decidedBy: 'regressions', because: 'Every candidate breaks existing tests.' },
+      ranking: ranking.filter(({ alias }) => alias === 'A').map((one) => ({ ...one, place: 1 })),
+    });
+
+    test('of a candidate that breaks tests says who picked it, and no longer that none passed', () => {
+      const view = { ...none, picks: [{ alias: 'A', by: null }] };
+      const lines = finalReport(view, plain);
+      expect(lines.slice(0, 3)).toMatchInlineSnapshot(`
+        [
+          "Done · 2m 51s",
+          "A — picked by somebody at the command line. The evidence ranks no candidate first. Every candidate",
+          "breaks existing tests.",
+        ]
+      `);
+      expect(text(lines)).not.toContain('start the run again');
+      expect(text(lines)).toContain(`merge runoff/${RUN}/A   # merge it`);
+    });
+
+    test('of none says what to do instead', () => {
+      const view = { ...none, picks: [{ alias: null, by: null }] };
+      expect(finalReport(view, plain).slice(0, 4)).toMatchInlineSnapshot(`
+        [
+          "No candidate passed · 2m 51s",
+          "Every candidate breaks existing tests.",
+          "Next: describe the task more precisely (the expected behaviour, a test that shows it), then start",
+          "the run again.",
+        ]
+      `);
+    });
+  });
+
+  test('asks for no choice that nobody can make any more', () => {
+    const view = waiting({ state: 'closed' });
+    expect(finalReport(view, plain).slice(0, 3)).toMatchInlineSnapshot(`
+      [
+        "No candidate was picked · 2m 51s",
+        "The run ended before anyone chose. No pull request was opened.",
+        "Next: to start again, add the label \`auto-dev\` again or comment \`/auto-dev retry\`.",
+      ]
+    `);
+  });
+
+  test('says why there is no pull request if GitHub refused it', () => {
+    const { branches } = published().outcome ?? { branches: {} };
+    const refusedBecause = 'The branch `main` is locked.';
+    const view = published({ outcome: { kind: 'table', branches, refusedBecause } });
+    expect(finalReport(view, plain).slice(0, 6)).toMatchInlineSnapshot(`
+      [
+        "Candidate B won, but GitHub refused its pull request · 2m 51s",
+        "B is the pick — likely. It passes all 412 existing tests and both new ones; C fails 1 of 4 new",
+        "tests, A breaks 1 existing test, D tampers with tests.",
+        "B has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: open a",
+        "pull request from it manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or",
+        "comment \`/auto-dev retry\`.",
+      ]
+    `);
   });
 
   test('offers the commands it is given', () => {
@@ -167,9 +239,14 @@ describe('the final report', () => {
 
   test('of a toss-up has the difference as its headline, until somebody picks', () => {
     const view = local({ decision: TOSS_UP });
-    expect(finalReport(view, plain)[0]).toMatch(/which do you want\?|Which do you want/);
+    expect(finalReport(view, plain).slice(0, 2)).toEqual([
+      'Please choose a candidate · 2m 51s',
+      'Which do you want: B or C?',
+    ]);
     const picks = [{ alias: 'C', by: null }] as const;
-    expect(finalReport({ ...view, picks }, plain)[0]).toBe('C — picked by somebody at the command line');
+    expect(finalReport({ ...view, picks }, plain)[1]).toMatch(
+      /^C — picked by somebody at the command line\. /,
+    );
   });
 
   test('keeps the width and contains no control sequences, whatever others wrote', () => {

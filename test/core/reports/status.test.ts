@@ -161,7 +161,9 @@ describe('the status comment', () => {
 
       Every candidate breaks tests that pass on base.
 
-      No pull request was opened. [Why each candidate failed](https://github.test/acme/lists/issues/7#2).
+      No pull request was opened.
+
+      [Why each candidate failed](https://github.test/acme/lists/issues/7#2).
 
       **Next:** decide whether the existing tests that A breaks should change. If so, comment \`/auto-dev pick A\`; if not, describe the issue more precisely (the expected behaviour, a test that shows it), then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
 
@@ -272,7 +274,7 @@ describe('the status comment', () => {
     ).toMatchInlineSnapshot(`
       "### Runoff: draft pull request [#8](https://github.test/acme/lists/pull/8), no candidate picked · 2m 51s
       Somebody at the command line rejected all candidates. The evidence ranks **B** first — likely: it passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
-      [Compare with the other candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
+      [Compare all candidates](https://github.test/acme/lists/pull/8#issuecomment-1).
       **Next:** close the pull request, or choose a candidate for it with \`/auto-dev pick B\`.
       <details>
       <summary>How the run went</summary>
@@ -320,8 +322,8 @@ describe('the status comment', () => {
     expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot(`
       "### Runoff: candidate B won, but GitHub refused its pull request · 2m 51s
       **B** is the pick — likely. It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
-      **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\` ([compare](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B)): open a pull request from it manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
-      [Compare all candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
+      **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: [open a pull request from it](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B) manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      [Compare with the other candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
       <details>
       <summary>How the run went</summary>
       - **A**: \`builtin × anthropic/model-1 (plain)\`

@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import { STAGES } from '../../../core/model/index.ts';
+import { STAGES, upperFirst } from '../../../core/model/index.ts';
 import { pickOf } from '../../../core/ranking/index.ts';
 import {
   dollars,
@@ -17,18 +17,16 @@ import { facts, list, markedUp } from './frame.ts';
 
 /** The decision and the next thing to do, in the words of GitHub's comments and the terminal. */
 export function summaryBox(view: RunView, actions: Html | ''): Html {
-  const { title, outcome, waits, warnings, next } = runSummary(view, PAGE);
+  const { title, outcome, comparison, waits, warnings, next } = runSummary(view, PAGE);
+  const blocks = [...outcome, comparison, ...waits].filter((block) => block !== '');
   return html`<section class="summary ${toneOf(view)}" aria-labelledby="decision">
-<h2 id="decision">${markedUp(capitalised(title))}</h2>
-${[...outcome, ...waits].map((block) => html`<p>${markedUp(block)}</p>`)}
+<h2 id="decision">${markedUp(upperFirst(title))}</h2>
+${blocks.map((block) => html`<p>${markedUp(block)}</p>`)}
 ${warnings.map((block) => html`<p class="warning">${markedUp(block)}</p>`)}
 ${next === '' ? '' : html`<p>${markedUp(next)}</p>`}
 ${confidence(view)}
 ${actions}</section>`;
 }
-
-/** The title begins with a word of ours, never with markup of others. */
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 function toneOf({ state, decision }: RunView): 'good' | 'bad' | 'open' {
   if (state === 'failed' || state === 'refused' || state === 'cancelled') return 'bad';
