@@ -28,6 +28,8 @@ export interface ShownWork {
   readonly candidates: readonly CandidateView[];
   /** The view of the run without what its other parts tell. */
   readonly view: (view: RunView) => RunView;
+  /** A text that may repeat what an agent or a model said, such as the cause of a change of state. */
+  readonly text: (text: string) => string;
   readonly steps: (query: StepQuery) => Promise<readonly CoderStep[]>;
   readonly calls: (
     alias: Alias,
@@ -67,6 +69,7 @@ const openWork = (store: ShownPorts, id: RunId, candidates: readonly Candidate[]
   namesHidden: false,
   candidates,
   view: (view) => view,
+  text: (text) => text,
   steps: (query) => store.steps(id, query),
   calls: (alias, which) => store.callsOf(id, alias, which),
   spending: () => store.spendingOf(id),
@@ -78,6 +81,7 @@ function hiddenWork(store: ShownPorts, id: RunId, candidates: readonly Candidate
     namesHidden: true,
     candidates: candidates.map((one) => hiddenCandidate(one, names)),
     view: (view) => withHiddenNames(view, names),
+    text: (text) => withoutNames(text, names),
     steps: (query) => hiddenSteps(store, id, query, names),
     calls: async (alias, which) =>
       (await store.callsOf(id, alias, which)).map(({ number, at, status, ms }) => ({

@@ -137,6 +137,8 @@ interface Stored {
   readonly origin?: Partial<GitHubOrigin>;
   /** What is different about the candidates of the sample. */
   readonly candidate?: (one: Candidate) => Candidate;
+  /** Ends every reason for the result: the gate of a candidate without a patch repeats what its agent printed. */
+  readonly reason?: string;
 }
 
 /** A run whose coders are at work. */
@@ -198,11 +200,17 @@ export async function judgedRun(
     const tree = one.alias.toLowerCase().repeat(40);
     await store.putCandidate({ ...one, runId: id, patch: { ...one.patch, ...patch, tree } });
   }
-  const decision = how === 'pull' ? view.decision : TOSS_UP;
-  if (!decision) throw new Error('The sample is not judged.');
-  await store.updateRun(id, { evidence: view.evidence, ranking: view.ranking, decision }, now());
+  const decided = how === 'pull' ? view.decision : TOSS_UP;
+  if (!decided) throw new Error('The sample is not judged.');
+  const withReason = <T extends { readonly because: string }>(one: T): T => ({
+    ...one,
+    because: `${one.because} ${stored.reason ?? ''}`.trim(),
+  });
+  const decision = withReason(decided);
+  const ranking = view.ranking.map(withReason);
+  await store.updateRun(id, { evidence: view.evidence, ranking, decision }, now());
   for (const to of ['coded', 'examined', 'judged'] satisfies RunState[])
-    await store.transition(id, to, 'test', now());
+    await store.transition(id, to, to === 'judged' ? decision.because : 'test', now());
   return id;
 }
 

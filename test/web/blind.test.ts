@@ -32,7 +32,11 @@ const written = (one: Candidate): Candidate => ({
   usage: { ...one.usage, usd: 0.777 },
 });
 
-const blind = { settings: { blind: true, evaluator: ['evidence', 'human'] }, candidate: written };
+const blind = {
+  settings: { blind: true, evaluator: ['evidence', 'human'] },
+  candidate: written,
+  reason: `D left no patch: ${MODEL} answered 429, said zebra-coder.`,
+};
 
 type Blind = ReturnType<typeof apiWorld>;
 

@@ -1,6 +1,7 @@
 import type { IndependentTests } from '../evidence/index.ts';
 import { type Identities, identitiesOf, scrub } from '../judging/index.ts';
 import { type Candidate, type Contestant, isOver, type RunState } from '../model/index.ts';
+import type { Decision } from '../ranking/index.ts';
 import { HIDDEN } from './format.ts';
 import type { CandidateView, RunView, SequenceView } from './view.ts';
 
@@ -81,30 +82,41 @@ export function hiddenCandidate(candidate: Candidate, names: HiddenNames): Candi
  * that compete, and a family tells who did not write a patch.
  */
 export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
-  const { debate, judgement, review, independentTests, sequence, learned: _, ...rest } = view;
+  const { debate, decision, judgement, review, independentTests, sequence, learned: _, ...rest } = view;
+  const shown = (text: string) => withoutNames(text, names);
+  const withReason = <T extends { readonly because: string }>(one: T): T => ({
+    ...one,
+    because: shown(one.because),
+  });
   return {
     ...rest,
     namesHidden: true,
-    evidence: view.evidence.map(({ family: __, gates, independentTests: tests, ...evidence }) => ({
+    // A gate repeats what an agent printed last; ranking and decision repeat the gate, or what judges and critics said.
+    evidence: view.evidence.map(({ family: __, gates, doubt, independentTests: tests, ...evidence }) => ({
       ...evidence,
       ...(tests ? { independentTests: withoutWriters(tests) } : {}),
-      // A gate repeats what an agent printed last.
-      gates: gates.map((gate) => ({ ...gate, because: withoutNames(gate.because, names) })),
+      ...(doubt === undefined ? {} : { doubt: shown(doubt) }),
+      gates: gates.map(withReason),
     })),
+    ranking: view.ranking.map(withReason),
+    ...(decision ? { decision: withReasons(decision, withReason) } : {}),
     ...(sequence ? { sequence: withoutPrices(sequence) } : {}),
     ...(debate ? { debate: withoutModels(debate, (text) => text) } : {}),
-    ...(judgement ? { judgement: withoutModels(judgement, (text) => withoutNames(text, names)) } : {}),
-    ...(review ? { review: withoutModels(review, (text) => withoutNames(text, names)) } : {}),
+    ...(judgement ? { judgement: withoutModels(judgement, shown) } : {}),
+    ...(review ? { review: withoutModels(review, shown) } : {}),
     ...(independentTests
-      ? {
-          independentTests: {
-            ...withoutModels(independentTests, (text) => withoutNames(text, names)),
-            models: [],
-          },
-        }
+      ? { independentTests: { ...withoutModels(independentTests, shown), models: [] } }
       : {}),
   };
 }
+
+const withReasons = (
+  decision: Decision,
+  withReason: <T extends { readonly because: string }>(one: T) => T,
+): Decision => ({
+  ...withReason(decision),
+  ...(decision.kind !== 'none' && decision.caps ? { caps: decision.caps.map(withReason) } : {}),
+});
 
 function withoutWriters({ failing, written, ...tests }: IndependentTests): IndependentTests {
   const { families: _, ...counts } = written ?? { passed: 0, total: 0, guards: 0 };

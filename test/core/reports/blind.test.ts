@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { RunState } from '../../../src/core/model/index.ts';
 import { hiddenNames, hidesNames, withHiddenNames, withoutNames } from '../../../src/core/reports/index.ts';
 import { writtenTests } from '../ranking/sample.ts';
-import { judged } from './sample.ts';
+import { judged, TOSS_UP } from './sample.ts';
 
 describe('names of contestants', () => {
   test.each<[RunState, boolean, boolean, boolean]>([
@@ -55,5 +55,24 @@ describe('names of contestants', () => {
     const hidden = withHiddenNames({ ...view, evidence }, names).evidence;
     expect(hidden[0]?.independentTests).toMatchObject({ passed: 2, failing: [{ id: '1' }] });
     expect(JSON.stringify(hidden)).not.toContain('qwen');
+  });
+
+  test('are taken out of every reason that repeats what an agent printed last, or what a model said', () => {
+    const because = 'The coder left no patch: openrouter/acme/heron answered 429.';
+    const view = judged();
+    const told = judged({
+      evidence: view.evidence.map((one) => ({
+        ...one,
+        gates: [{ gate: 'collected', passed: false, because }],
+        doubt: because,
+      })),
+      ranking: view.ranking.map((one) => ({ ...one, because })),
+      decision: { ...TOSS_UP, because, caps: [{ most: 0.8, because }] },
+    });
+    expect(JSON.stringify(withHiddenNames(told, names))).not.toContain('heron');
+    const none = judged({ decision: { kind: 'none', decidedBy: 'gates', because } });
+    expect(withHiddenNames(none, names).decision?.because).toBe(
+      'The coder left no patch: [hidden] answered 429.',
+    );
   });
 });

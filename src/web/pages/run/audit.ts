@@ -7,25 +7,29 @@ import { pageSection } from './frame.ts';
 /** Entries that are read for a page. A run has at most a few hundred. */
 export const AUDIT_ENTRIES = 500;
 
-/** Who asked for what, what was refused, what was written to GitHub, and every change of state with its cause. */
+/**
+ * Who asked for what, what was refused, what was written to GitHub, and every change of state with its cause. `shown`
+ * takes out of a cause what blind mode hides.
+ */
 export const auditBody = (
   view: RunView,
   records: readonly AuditRecord[],
   transitions: readonly Transition[],
-): Html => html`${pageSection('changes', 'Changes of state', transitionTable(transitions))}
-${pageSection('entries', 'Audit log', entryTable(view, records))}`;
+  shown: (cause: string) => string,
+): Html => html`${pageSection('changes', 'Changes of state', transitionTable(transitions, shown))}
+${pageSection('entries', 'Audit log', entryTable(view, records, shown))}`;
 
-const transitionTable = (transitions: readonly Transition[]): Html =>
+const transitionTable = (transitions: readonly Transition[], shown: (cause: string) => string): Html =>
   transitions.length === 0
     ? html`<p>There is none yet.</p>`
     : html`<div class="scroll" role="region" aria-label="Changes of state" tabindex="0"><table><caption class="hidden">Changes of state, oldest first</caption>
 <thead><tr><th scope="col">Time</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Cause</th></tr></thead>
 <tbody>${transitions.map(
         ({ at, from, to, cause }) =>
-          html`<tr><td>${moment(at)}</td><td>${from}</td><td>${to}</td><td>${shownSentence(cause, 600)}</td></tr>`,
+          html`<tr><td>${moment(at)}</td><td>${from}</td><td>${to}</td><td>${shownSentence(shown(cause), 600)}</td></tr>`,
       )}</tbody></table></div>`;
 
-function entryTable(view: RunView, records: readonly AuditRecord[]): Html {
+function entryTable(view: RunView, records: readonly AuditRecord[], shown: (cause: string) => string): Html {
   if (records.length === 0) return html`<p>The audit log has no entries for this run yet.</p>`;
   const oldestFirst = records.toSorted((a, b) => a.number - b.number);
   return html`${
@@ -35,7 +39,7 @@ function entryTable(view: RunView, records: readonly AuditRecord[]): Html {
   }<div class="scroll" role="region" aria-label="Audit log" tabindex="0"><table><caption class="hidden">Audit log, oldest first</caption>
 <thead><tr><th scope="col">Time</th><th scope="col">Kind</th><th scope="col">What</th><th scope="col">Outcome</th></tr></thead>
 <tbody>${oldestFirst.map(({ at, entry }) => {
-    const { kind, what, outcome } = entryParts(entry);
+    const { kind, what, outcome } = entryParts(entry, shown);
     return html`<tr><td>${moment(at)}</td><td>${kind}</td><td>${what}</td><td>${outcome}</td></tr>`;
   })}</tbody></table></div>`;
 }
@@ -46,7 +50,7 @@ interface EntryParts {
   readonly outcome: Html | string;
 }
 
-function entryParts(entry: AuditEntry): EntryParts {
+function entryParts(entry: AuditEntry, shown: (cause: string) => string): EntryParts {
   switch (entry.kind) {
     case 'command': {
       const { by, text, thread, outcome, token } = entry;
@@ -63,7 +67,7 @@ function entryParts(entry: AuditEntry): EntryParts {
       return {
         kind: 'change',
         what: `${entry.from} → ${entry.to}`,
-        outcome: shownSentence(entry.cause, 600),
+        outcome: shownSentence(shown(entry.cause), 600),
       };
     case 'token':
       return {

@@ -87,7 +87,8 @@ export function runPages({ world }: WebParts): Hono<WebEnv> {
   app.get('/:id/audit', (c) =>
     page(c, 'audit', async (view) => {
       const records = await world.store.audited({ run: view.id, limit: AUDIT_ENTRIES });
-      return auditBody(view, records, await world.store.transitions(view.id));
+      const { text } = await shownWork(world.store, c.var.visible.run);
+      return auditBody(view, records, await world.store.transitions(view.id), text);
     }),
   );
   app.get('/:id/candidates/:alias', async (c) => {
