@@ -10,7 +10,7 @@ import type { RunView } from './view.ts';
 /** Maximum rows and columns of the small matrix; the page of the run has all. */
 const MAX_TESTS_SHOWN = 8;
 const MAX_CANDIDATES_SHOWN = 5;
-/** Maximum code points of a test's name in a cell. */
+/** Maximum code points of each part of a test's name in a cell. */
 const MAX_NAME = 64;
 
 /** Decisions that rest on tests. */
@@ -38,11 +38,13 @@ export function matrixSection(view: RunView, maxLength: number): string {
   if (!decision || !BY_TESTS.has(decision.decidedBy)) return '';
   const first = chosenOf(view) ?? pickOf(decision);
   const tested = ranking.filter(({ survivor }) => survivor).map(({ alias }) => alias);
-  const shown = tested.slice(0, MAX_CANDIDATES_SHOWN);
+  const others = tested.filter((alias) => alias !== first).slice(0, MAX_CANDIDATES_SHOWN - 1);
+  const shown = tested.filter((alias) => alias === first || others.includes(alias));
   if (first === null || shown.length < 2) return '';
   const tests = distinguishingTests(view, shown);
   if (tests.length === 0) return '';
-  const rows = tests.slice(0, MAX_TESTS_SHOWN).map((test) => matrixRow(test, shown));
+  const listed = tests.slice(0, MAX_TESTS_SHOWN);
+  const rows = listed.map((test) => matrixRow(test, shown, listed));
   const lines = tableRows(
     ['who passes which test', ...shown.map((alias) => `**${alias}**`)],
     `l${'l'.repeat(shown.length)}`,
@@ -50,26 +52,32 @@ export function matrixSection(view: RunView, maxLength: number): string {
   );
   const more = tests.length - rows.length;
   const rest = more > 0 ? `\n\n${counted(more, 'more test')} with different results.` : '';
-  return fill(
-    [...lines, rest].filter((line) => line !== ''),
-    maxLength,
-    {
-      separator: '\n',
-      more: (left) => `\n(${left} more, omitted for length)`,
-    },
-  );
+  const body = fill(lines, maxLength - rest.length, {
+    separator: '\n',
+    more: (left) => `\n(${left} more, omitted for length)`,
+  });
+  return body === '' ? '' : `${body}${rest}`;
 }
 
 const matrixRow = (
-  { name, author, marks }: DistinguishingTest,
+  test: DistinguishingTest,
   shown: readonly Alias[],
+  listed: readonly DistinguishingTest[],
 ): readonly string[] => [
-  `${prose(lastPart(name), MAX_NAME)}${author === undefined ? '' : ` (of ${author})`}`,
-  ...marks.map((mark, at) => (shown[at] === author ? 'its own' : SIGNS[mark])),
+  `${shortName(test, listed)}${test.author === undefined ? '' : ` (of ${test.author})`}`,
+  ...test.marks.map((mark, at) => (shown[at] === test.author ? 'its own' : SIGNS[mark])),
 ];
 
-/** Without file and suites, which are the same for most. */
-const lastPart = (id: string): string => id.split(' > ').at(-1) || id;
+/** As many last parts of its name as tell it from the other listed tests: file and suites are the same for most. */
+function shortName(test: DistinguishingTest, listed: readonly DistinguishingTest[]): string {
+  const parts = test.name.split(' > ');
+  const namesakes = listed.filter((one) => one !== test && one.author === test.author);
+  const end = (name: string, count: number) => name.split(' > ').slice(-count).join(' > ');
+  let count = 1;
+  while (count < parts.length && namesakes.some(({ name }) => end(name, count) === end(test.name, count)))
+    count += 1;
+  return prose(end(test.name, count) || test.name, MAX_NAME * count);
+}
 
 /** Maximum code points of what is said about a sequential field. */
 const MAX_FIELD = 400;

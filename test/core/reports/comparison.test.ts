@@ -6,10 +6,13 @@ import {
   type DiffView,
   MAX_REPORT_COMMENTS,
   outcomeComment,
+  type RunView,
 } from '../../../src/core/reports/index.ts';
 import {
   BEHAVIOUR,
+  candidate,
   diffsOf,
+  evidence,
   JUDGEMENT,
   judged,
   MONA,
@@ -17,9 +20,39 @@ import {
   published,
   shownPatch,
   TABLE,
+  TOSS_UP,
   VOTES,
 } from './sample.ts';
 import { scan } from './scanner.ts';
+
+/** Six candidates that tests tell apart, and the marks of each existing test on the base and on them. */
+const toldApart = (tests: Readonly<Record<string, string>>, change: Partial<RunView> = {}): RunView => {
+  const aliases = ['A', 'B', 'C', 'D', 'E', 'F'];
+  const [first] = judged().ranking;
+  if (!first) throw new Error('The sample has no ranking.');
+  return judged({
+    candidates: aliases.map((alias) => candidate(alias)),
+    evidence: aliases.map((alias) => evidence(alias)),
+    ranking: aliases.map((alias, at) => ({ ...first, alias, place: at + 1 })),
+    decision: { ...TOSS_UP, alias: 'A', among: ['A', 'B'], decidedBy: 'tests' },
+    testTable: {
+      columns: ['base', ...aliases],
+      inputs: [],
+      suites: [
+        {
+          kind: 'base',
+          author: null,
+          more: 0,
+          tests: Object.entries(tests).map(([id, marks]) => ({ id, marks })),
+        },
+      ],
+    },
+    ...change,
+  });
+};
+
+const matrixIn = (view: RunView): string =>
+  /\| who passes[\s\S]*?\n\n(?:.* with different results\.)?/.exec(comparison(view, {})[0].body)?.[0] ?? '';
 
 const manyLines = (lines: number): string =>
   `diff --git a/a b/a\n${Array.from({ length: lines }, (_, n) => `+line ${n}`).join('\n')}\n`;
@@ -355,6 +388,44 @@ describe('the comparison', () => {
       `"**Next:** **B** has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: [open a pull request from it](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B) manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`."`,
     );
     expect(body).toContain('<b>B</b>');
+  });
+
+  test('tells tests of the same title apart by their suite, and by their file if the suite is the same, too', () => {
+    const view = toldApart({
+      'a.test.js > parse > empty input': 'pfppppp',
+      'b.test.js > format > empty input': 'pppppfp',
+      'c.test.js > format > empty input': 'ppfpppp',
+      'c.test.js > format > one row': 'ppfpppp',
+    });
+    expect(matrixIn(view)).toMatchInlineSnapshot(`
+      "| who passes which test | **A** | **B** | **C** | **D** | **E** |
+      | --- | --- | --- | --- | --- | --- |
+      | parse &gt; empty input | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | b.test.js &gt; format &gt; empty input | ✓ | ✓ | ✓ | ✓ | ✗ |
+      | c.test.js &gt; format &gt; empty input | ✓ | ✗ | ✓ | ✓ | ✓ |
+      | one row | ✓ | ✗ | ✓ | ✓ | ✓ |
+
+      "
+    `);
+  });
+
+  test('has the candidate that a person picked among those whose tests are shown, and counts the other tests', () => {
+    const tests = Array.from({ length: 10 }, (_, at) => [`t${at}`, 'pfppppp']);
+    const view = toldApart(Object.fromEntries(tests), { picks: [{ alias: 'F', by: MONA }] });
+    expect(matrixIn(view)).toMatchInlineSnapshot(`
+      "| who passes which test | **A** | **B** | **C** | **D** | **F** |
+      | --- | --- | --- | --- | --- | --- |
+      | t0 | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | t1 | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | t2 | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | t3 | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | t4 | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | t5 | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | t6 | ✗ | ✓ | ✓ | ✓ | ✓ |
+      | t7 | ✗ | ✓ | ✓ | ✓ | ✓ |
+
+      2 more tests with different results."
+    `);
   });
 
   test('names the branch if there is no compare page', () => {
