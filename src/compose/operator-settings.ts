@@ -3,7 +3,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { overFile, readEnvFile, variablesNamedIn, withPrivateKey } from '../adapters/config/index.ts';
 import { Fault } from '../core/model/index.ts';
-import { Environment, type Operator, parseEnvironment } from '../core/settings/index.ts';
+import { Environment, type Operator, parseEnvironment, suggest } from '../core/settings/index.ts';
 import type { Log } from '../ports/index.ts';
 import { defaultData } from './data-folder.ts';
 
@@ -39,14 +39,15 @@ export async function readSettings(from: SettingsFrom): Promise<OperatorSettings
     envFile === undefined
       ? await findSettingsFile({ cwd, data: given.RUNOFF_DATA ?? defaultData(env), installation })
       : namedFile(resolve(cwd, envFile));
-  const set =
-    file.path === null
-      ? {}
-      : await absolutePaths(await readEnvFile(file.path), dirname(file.path), async () => null);
+  const written = file.path === null ? {} : await readEnvFile(file.path);
+  const set = await absolutePaths(written, dirname(file.writeTo), async () => null);
   const all = overFile(set, given);
   const data = all.RUNOFF_DATA ?? defaultData(env);
   const parsed = parseEnvironment(await withPrivateKey({ ...all, RUNOFF_DATA: data }));
-  if (parsed.kind === 'ok') return { operator: parsed.operator, file };
+  if (parsed.kind === 'ok') {
+    const notices = [...file.notices, ...misspelt(Object.keys(written), file.writeTo)];
+    return { operator: parsed.operator, file: { ...file, notices } };
+  }
   const problems = parsed.problems.map((problem) => `${problem.name}: ${problem.message}`);
   throw new Fault('ENVIRONMENT_INVALID', `The environment cannot be used:\n  ${problems.join('\n  ')}`);
 }
@@ -60,8 +61,8 @@ export interface SettingsSource {
   use(envFile: string): void;
   read(): Promise<OperatorSettings>;
   /**
-   * For commands in a terminal: `say` receives the names of files that were not read and, unless `quietly`, of the one
-   * that was.
+   * For commands in a terminal: `say` receives the notices about settings files and, unless `quietly`, the name of the
+   * one that was read.
    */
   readAndReport(say: (line: string) => void, quietly?: boolean): Promise<Operator>;
 }
@@ -83,11 +84,25 @@ export function settingsSource(from: SettingsFrom): SettingsSource {
   };
 }
 
-/** For servers: logs where the settings come from, and which files were not read. */
+/** For servers: logs where the settings come from, and the notices about settings files. */
 export function logSettings(log: Log, { path, notices }: SettingsFile): void {
   const from = path === null ? 'the environment; there is no settings file' : `${path} and the environment`;
   log.info({ settingsFile: path }, `Operator settings come from ${from}.`);
   for (const notice of notices) log.warn({}, notice);
+}
+
+/** Shorter names resemble those of other programs: HOST resembles PGHOST. */
+const MIN_MISSPELT = 6;
+
+/** A sentence for each variable that looks like one of Runoff's. Others belong to programs that share the file. */
+function misspelt(names: readonly string[], path: string): readonly string[] {
+  const known = Object.keys(Environment.shape).filter((name) => name.length >= MIN_MISSPELT);
+  return names.flatMap((name) => {
+    const meant = Object.hasOwn(Environment.shape, name) ? null : suggest(name, known);
+    return meant === null
+      ? []
+      : [`${path}: there is no variable ${name}, so it has no effect. Did you mean ${meant}?`];
+  });
 }
 
 const namedFile = (path: string): SettingsFile => ({ path, writeTo: path, notices: [] });
@@ -136,7 +151,7 @@ export interface SettingsFile {
   readonly path: string | null;
   /** Where new settings are written, absolute: the file that is read, else the one in the data folder. */
   readonly writeTo: string;
-  /** A sentence for each file that exists and is not read. */
+  /** A sentence for each file that exists and is not read, and for each variable of this one that looks misspelt. */
   readonly notices: readonly string[];
 }
 

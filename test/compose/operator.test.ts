@@ -124,6 +124,18 @@ describe('operator settings', () => {
     expect(file.notices).toEqual([expect.stringContaining(`lies in the git working tree ${home}`)]);
   });
 
+  test('name the right variable for one that looks misspelt, and leave those of other programs alone', async () => {
+    const others = 'HTTPS_PROXY=http://proxy:3128\nPGHOST=db\nPOSTGRES_PASSWORD=x\nHOME=/root\n';
+    await write(data, `MAX_BUDGT_DAY=5\nMAX_BUDGET_RUNS=1\nmax_disk=1e9\nPORT=4001\n${others}`);
+    const { operator, file } = await read({ MAX_BUDGET_DAI: '5' });
+    expect(operator).toMatchObject({ http: { port: 4001 }, max: { budgetDay: 100, budgetRun: 10 } });
+    expect(file.notices).toEqual([
+      `${data}/.env: there is no variable MAX_BUDGET_RUNS, so it has no effect. Did you mean MAX_BUDGET_RUN?`,
+      `${data}/.env: there is no variable MAX_BUDGT_DAY, so it has no effect. Did you mean MAX_BUDGET_DAY?`,
+      `${data}/.env: there is no variable max_disk, so it has no effect. Did you mean MAX_DISK?`,
+    ]);
+  });
+
   test('are overridden by the environment', async () => {
     await write(data, 'PORT=4001\nLOG_LEVEL=debug\n');
     expect((await read({ PORT: '4002' })).operator).toMatchObject({
