@@ -118,7 +118,7 @@ export function readContest(text: string, fileName: string = CONTEST_FILE): Pars
   if (read.kind === 'invalid') return read;
   const parsed = ContestFile.safeParse(read.value ?? {});
   if (!parsed.success) {
-    const found = problemsOf(parsed.error, { schema: ContestFile, value: read.value ?? {}, kind: 'field' });
+    const found = problemsOf(parsed.error, { schema: ContestFile, kind: 'field' });
     return { kind: 'invalid', problems: found.map(({ path, message }) => read.locate(path) + message) };
   }
   const { contestants: field, tasks: listed, version: _, ...rest } = parsed.data;

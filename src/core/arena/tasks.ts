@@ -124,7 +124,7 @@ function yamlTasks(text: string, fileName: string): ParsedTasks {
   const { value, locate } = read;
   const parsed = Dataset.safeParse(value ?? {});
   if (parsed.success) return tasksFrom(parsed.data.tasks, (at, path) => locate(['tasks', at, ...path]));
-  const found = problemsOf(parsed.error, { schema: Dataset, value: value ?? {}, kind: 'field' });
+  const found = problemsOf(parsed.error, { schema: Dataset, kind: 'field' });
   return { tasks: [], problems: found.map(({ path, message }) => locate(path) + message) };
 }
 
@@ -160,7 +160,7 @@ export function tasksFrom(
       const { version: _, ...task } = parsed.data;
       return [{ task: task as ArenaTask, at }];
     }
-    const found = problemsOf(parsed.error, { schema, value, kind: 'field' });
+    const found = problemsOf(parsed.error, { schema, kind: 'field' });
     problems.push(...found.map(({ path, message }) => locate(at, path) + message));
     return [];
   });

@@ -181,7 +181,7 @@ export function parseSettings(value: unknown, defaults: SettingsDefaults = {}): 
   if (parsed.success) return { kind: 'ok', settings: parsed.data };
   return {
     kind: 'invalid',
-    problems: problemsOf(parsed.error, { schema: Settings, value, kind: 'setting' }),
+    problems: problemsOf(parsed.error, { schema: Settings, kind: 'setting' }),
   };
 }
 

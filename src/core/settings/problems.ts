@@ -10,7 +10,6 @@ export interface SettingsProblem {
 
 interface Checked {
   readonly schema: z.ZodType;
-  readonly value: unknown;
   /** What people call one key: "There is no `kind` …". */
   readonly kind: string;
 }
@@ -32,12 +31,29 @@ function problemsOfIssue(issue: z.core.$ZodIssue, above: Path, checked: Checked)
     const meant = meantOption(issue.errors);
     if (meant) return meant.flatMap((inner) => problemsOfIssue(inner, path, checked));
   }
+  const received = issue.code === 'invalid_type' ? /received (\w+)$/.exec(issue.message)?.[1] : undefined;
   if (path.length === 0 && issue.code === 'invalid_type') {
-    const { kind, value } = checked;
-    return [{ path, message: `The ${kind}s must be a list of keys and values, not ${typeName(value)}.` }];
+    const what = received === undefined ? '' : `, not ${TYPE_NAMES[received] ?? `a ${received}`}`;
+    return [{ path, message: `The ${checked.kind}s must be a list of keys and values${what}.` }];
   }
-  const missing = issue.code === 'invalid_type' && issue.message.endsWith('received undefined');
-  return [{ path, message: `${settingName(path)}: ${missing ? 'is missing.' : sentence(issue.message)}` }];
+  return [
+    { path, message: `${settingName(path)}: ${typeProblem(issue, received) ?? sentence(issue.message)}` },
+  ];
+}
+
+const TYPE_NAMES: Readonly<Record<string, string>> = {
+  array: 'a list',
+  null: 'nothing',
+  undefined: 'nothing',
+};
+
+/** Null if what the schema says is good enough. */
+function typeProblem(issue: z.core.$ZodIssue, received: string | undefined): string | null {
+  if (received === 'undefined') return 'is missing.';
+  if (received === 'null') return 'is empty: write a value, or remove the key.';
+  return issue.code === 'invalid_type' && issue.expected === 'array' && received !== undefined
+    ? 'must be a list, such as [a, b].'
+    : null;
 }
 
 /** The one form of a union that the value has, although something inside is wrong; undefined if it has none. */
@@ -62,11 +78,6 @@ const settingName = (path: Path): string =>
   path
     .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i > 0 ? '.' : ''}${key.slice(0, 60)}`))
     .join('');
-
-const typeName = (value: unknown): string => {
-  if (value === null) return 'nothing';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
-};
 
 const sentence = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
 

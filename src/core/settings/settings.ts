@@ -18,11 +18,13 @@ export const Argv = z
 /** Seconds; timers end at 24 days. */
 const MAX_DURATION_SECONDS = 168 * 3600;
 
+const DURATION = 'write a whole number and a unit: 90s, 30m or 2h';
+
 /** `90s`, `30m` or `2h`, in seconds. */
 const seconds = () =>
   z
-    .string()
-    .regex(/^[1-9]\d{0,4}(s|m|h)$/, 'write a whole number and a unit: 90s, 30m or 2h')
+    .string(DURATION)
+    .regex(/^[1-9]\d{0,4}(s|m|h)$/, DURATION)
     .transform(
       (text) => Number.parseInt(text, 10) * { s: 1, m: 60, h: 3600 }[text.slice(-1) as 's' | 'm' | 'h'],
     )

@@ -147,7 +147,7 @@ function hookOf({ request }: Pick<RouteConfig, 'request'>) {
     if (result.success || !result.error) return undefined;
     const { target, error } = result;
     const place = PLACES[target] ?? target;
-    const fields = problemsOf(error, { schema: schemaAt(request, target), value: undefined, kind: 'field' });
+    const fields = problemsOf(error, { schema: schemaAt(request, target), kind: 'field' });
     throw invalidRequest(fields.map(({ path, message }) => ({ field: [place, ...path].join('.'), message })));
   };
 }

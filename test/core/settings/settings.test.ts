@@ -77,6 +77,26 @@ describe('a settings file', () => {
     ]);
   });
 
+  test('is told what to write where a key is empty, a time has no unit, or a list is none', () => {
+    expect(
+      problems({
+        checks: null,
+        timeout: { candidate: 30, check: null },
+        evaluator: 'evidence',
+        critics: { agents: 'qa' },
+        protect: ['**', null],
+      }),
+    ).toEqual([
+      'timeout/candidate: timeout.candidate: write a whole number and a unit: 90s, 30m or 2h.',
+      'timeout/check: timeout.check: write a whole number and a unit: 90s, 30m or 2h.',
+      'checks: checks: is empty: write a value, or remove the key.',
+      'critics/agents: critics.agents: must be a list, such as [a, b].',
+      'evaluator: evaluator: must be a list, such as [a, b].',
+      'protect/1: protect[1]: is empty: write a value, or remove the key.',
+    ]);
+    expect(problems(null)).toEqual([]);
+  });
+
   test('names strategies in order, each once, or gets the list of them', () => {
     expect(settings({ evaluator: ['metrics', 'tournament', 'human'] }).evaluator).toEqual([
       'metrics',
