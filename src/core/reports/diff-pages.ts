@@ -57,7 +57,7 @@ export function paginateDiffs(
 }
 
 /** The blocks that fit. Each is bounded, but together they may exceed the limit. */
-function fittingBlocks(blocks: readonly string[], maxLength: number): readonly string[] {
+export function fittingBlocks(blocks: readonly string[], maxLength: number): readonly string[] {
   let left = maxLength;
   return blocks.filter((block) => {
     if (block.length + 2 > left) return false;

@@ -2,7 +2,7 @@ import type { Evidence, PeerTests } from '../evidence/index.ts';
 import type { Alias } from '../model/index.ts';
 import { blindNote } from './blind.ts';
 import { checkCommands } from './commands.ts';
-import { whereToRead } from './diff-pages.ts';
+import { fittingBlocks, whereToRead } from './diff-pages.ts';
 import { findingsSection } from './findings.ts';
 import { counted, elapsed, escapedMoney, money, plusMinus, tokens } from './format.ts';
 import { code, fill, inertSentence, prose, report } from './markdown.ts';
@@ -31,13 +31,7 @@ const MAX_REASON = 400;
 export function explanation(view: RunView, diffs: Diffs, alias: Alias, comment: number): Report {
   const standing = standings(view).find(({ candidate }) => candidate.alias === alias);
   const blocks = standing ? candidateSections(view, diffs, standing) : [unknownCandidateText(view, alias)];
-  let left = MAX_BODY;
-  const fitting = blocks.filter((block) => {
-    if (block.length + 2 > left) return false;
-    left -= block.length + 2;
-    return true;
-  });
-  return report('reply', `c${comment}`, fitting);
+  return report('reply', `c${comment}`, fittingBlocks(blocks, MAX_BODY));
 }
 
 function unknownCandidateText(view: RunView, alias: Alias): string {
