@@ -31,7 +31,7 @@ interface RecordedCritique {
 /**
  * Whether a critique approves. One that raises or upholds more than minor issues does not, whatever else it says, and
  * whatever becomes of them: an approval counts only after it was challenged, which nobody can avoid by objections that
- * are worth nothing.
+ * are worth nothing (docs/decisions/0240).
  */
 export const isApproval = ({ approved, issues, rechecked }: Critique): boolean =>
   approved && issues.every(({ severity }) => severity === 'minor') && !rechecked.some(({ stands }) => stands);

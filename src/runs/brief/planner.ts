@@ -19,7 +19,8 @@ export type PlannerPorts = ModelPorts & Pick<World, 'coders' | 'github' | 'log' 
 
 /**
  * What one plan may cost, both turns together: a share of the run's budget, or US dollars if that is more. Each plan
- * that people ask for is counted by itself, so that theirs is not refused because of what earlier ones cost.
+ * that people ask for is counted by itself, so that theirs is not refused because of what earlier ones cost
+ * (docs/decisions/0239).
  */
 const PLAN_SHARE = 0.2;
 const MIN_PLAN_USD = 1;
