@@ -29,7 +29,8 @@ const ROUTES = [
   ...graphqlRoutes,
 ];
 /** Where an App's own token is asked for; everywhere else it means nothing. */
-const APP_PATHS = /^\/app(?:\/|$)|^\/(?:repos\/[^/]+\/[^/]+|users\/[^/]+|orgs\/[^/]+)\/installation$/;
+const APP_PATHS =
+  /^\/app(?:\/|$)|^\/(?:repos\/[^/]+\/[^/]+|repositories\/\d+|users\/[^/]+|orgs\/[^/]+)\/installation$/;
 
 interface RestCall {
   readonly method: string;
