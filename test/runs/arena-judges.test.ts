@@ -145,19 +145,21 @@ describe('judges of a contest', () => {
 
   test('that are down are asked again the next time; unusable answers are stored and not counted', async () => {
     const on = field();
-    const remember = rememberedIn(new Map());
-    const down = await judging(on, { 'x-ai/grok-5': DOWN }, { remember }).run();
-    expect(down).toMatchObject({ stored: 0, missing: 10, why: 'HTTP 529' });
+    const { random } = openJudging({}).parts;
+    const over = { remember: rememberedIn(new Map()), random };
+    const down = judging(on, { 'x-ai/grok-5': DOWN }, over);
+    expect(await down.run()).toMatchObject({ stored: 0, missing: 10, why: 'HTTP 529' });
     expect(on.votes).toEqual([]);
     const noCitation: JudgeAnswer = () => ({
       citations: [{ candidate: 'first', file: 'x', line: 1, quote: 'never shown' }],
       because: 'So it is.',
       better: 'first',
     });
-    expect(await judging(on, { 'x-ai/grok-5': noCitation }, { remember }).run()).toMatchObject({
-      stored: 10,
-      unusable: 10,
-    });
+    const up = judging(on, { 'x-ai/grok-5': noCitation }, over);
+    expect(await up.run()).toMatchObject({ stored: 10, unusable: 10 });
+    // Other questions: the gateway would give paid answers again that were of no use.
+    const asked = new Set(down.seen.map(({ nonce }) => nonce));
+    expect(up.seen.filter(({ nonce }) => asked.has(nonce))).toEqual([]);
     expect(arenaReport(on.records).judges).toMatchObject([{ compared: 0, unusable: 5 }]);
   });
 

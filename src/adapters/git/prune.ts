@@ -5,7 +5,7 @@ import type { AreaRecord, Areas, UnknownArea } from './areas.ts';
 import { BUNDLED, CLAIMS } from './candidate-store.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
-import { hasCode, isTemporary, type Layout, namesIn, usedAt } from './layout.ts';
+import { hasCode, isTemporary, keyOf, type Layout, namesIn, usedAt } from './layout.ts';
 import type { Locks } from './locks.ts';
 import { keyOfSource } from './sources.ts';
 import { bytesOf, removeTree } from './trees.ts';
@@ -68,10 +68,10 @@ export function openPruning(parts: PruneParts): Pick<Workspaces, 'prune'> {
   };
 }
 
-/** A repository that its owner has deleted has no key; nothing can resume there. */
+/** A repository that cannot be reached now, as on a disk that is not mounted, may come back: its path is resolved already. */
 async function keysOfLocal(paths: readonly string[]): Promise<ReadonlySet<string>> {
-  const keys = await Promise.all(paths.map((path) => keyOfSource({ kind: 'local', path }).catch(() => [])));
-  return new Set(keys.flat());
+  const keyAt = (path: string) => keyOfSource({ kind: 'local', path }).catch(() => keyOf(`local:${path}`));
+  return new Set(await Promise.all(paths.map(keyAt)));
 }
 
 const sum = (total: Pruned, one: Counts & { bytes: number }): Pruned => ({

@@ -77,12 +77,13 @@ export function whyUnrated(
   broken: { readonly notStarted: string | null; readonly reference: string | null },
 ): string | null {
   if (built === false) return 'The base commit cannot be set up or built.';
+  // Such a task tells nothing, whatever else is wrong with it.
+  if ((hiddenTests ?? tests)?.ok === true)
+    return hiddenTests
+      ? 'Its hidden tests pass on the base without a change.'
+      : 'Its verify commands pass on the base without a change.';
   if (broken.notStarted !== null) return broken.notStarted;
-  if (broken.reference !== null) return `Its reference does not solve it. ${broken.reference}`;
-  if ((hiddenTests ?? tests)?.ok !== true) return null;
-  return hiddenTests
-    ? 'Its hidden tests pass on the base without a change.'
-    : 'Its verify commands pass on the base without a change.';
+  return broken.reference === null ? null : `Its reference does not solve it. ${broken.reference}`;
 }
 
 /**

@@ -107,7 +107,7 @@ interface CheckedBrief {
  */
 export function checkBrief(brief: Brief, paths: readonly string[]): CheckedBrief {
   const known = new Set(paths);
-  const folders = new Set(paths.flatMap(foldersAbove));
+  const folders = new Set(['', ...paths.flatMap(foldersAbove)]);
   const notes: string[] = [];
   const drop = (what: string, path: string): false => {
     notes.push(`${what}: ${JSON.stringify(path.slice(0, 120))} was left out.`);

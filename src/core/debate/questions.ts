@@ -261,15 +261,22 @@ export interface SpecChanges {
 export function specChanges(before: string, after: string): SpecChanges {
   const [old, now] = [sectionsOf(before), sectionsOf(after)];
   const sections = now.filter((section) => !old.includes(section));
-  const replaced = sections.map(headingOf);
+  const [headings, texts] = [sections.map(headingOf), sections.map(textBelow)];
+  // By one with the same heading, or, where only the heading changed, with the same text.
+  const isReplaced = (section: string): boolean =>
+    headings.includes(headingOf(section)) ||
+    (textBelow(section) !== '' && texts.includes(textBelow(section)));
   return {
     isEqual: before === after,
     sections,
-    removed: old.filter((section) => !now.includes(section) && !replaced.includes(headingOf(section))),
+    removed: old.filter((section) => !now.includes(section) && !isReplaced(section)),
     unchanged: now
       .filter((section) => old.includes(section))
-      .map((section) => headingOf(section).slice(0, 80)),
+      .map((section) => firstLineOf(section).slice(0, 80)),
   };
 }
 
-const headingOf = (section: string): string => section.split('\n', 1)[0] ?? '';
+const firstLineOf = (section: string): string => section.split('\n', 1)[0] ?? '';
+/** Empty for the part before the first heading. */
+const headingOf = (section: string): string => (section.startsWith('#') ? firstLineOf(section) : '');
+const textBelow = (section: string): string => section.slice(headingOf(section).length).trim();

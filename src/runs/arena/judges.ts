@@ -22,7 +22,7 @@ import {
 } from '../../core/judging/index.ts';
 import { inParallel, type Usd } from '../../core/model/index.ts';
 import type { ContestFolder, Store } from '../../ports/index.ts';
-import type { Remember } from '../context.ts';
+import { type Remember, stableNonce } from '../context.ts';
 import {
   askBothSides,
   JUDGE_ANSWER_MS,
@@ -117,6 +117,7 @@ export async function judgeContest(parts: ArenaJudging): Promise<JudgingEnd> {
       }
       await tell();
     });
+    if (counts.missing > 0) await session.rememberFailure();
     return {
       ...counts,
       pairs: comparable.length,
@@ -181,6 +182,21 @@ const rememberGiven =
 const didNotAnswer = (answer: unknown): boolean =>
   typeof answer === 'object' && answer !== null && 'answered' in answer && answer.answered === false;
 
+const failureKey = (call: number): string => `judges' failed call ${call}`;
+
+/** Calls in which answers of judges did not come. Questions of the next one differ, so that they are really asked. */
+async function failedCalls({ remember }: Pick<ArenaJudging, 'remember'>): Promise<number> {
+  let calls = 0;
+  const isKnown = (call: number) =>
+    remember(
+      failureKey(call),
+      async () => false,
+      (known) => known,
+    );
+  while (await isKnown(calls)) calls += 1;
+  return calls;
+}
+
 interface LeasedJudge {
   readonly model: JudgeModel;
   /** US dollars of earlier calls. */
@@ -199,6 +215,7 @@ async function leaseJudge(parts: ArenaJudging, model: string): Promise<LeasedJud
 /** One lease for each judge, opened on first use. */
 function openJudges(parts: ArenaJudging, identities: Identities) {
   const remember = rememberGiven(parts);
+  const failedBefore = failedCalls(parts);
   const leased = new Map<string, Promise<LeasedJudge>>();
   const open = (model: string): Promise<LeasedJudge> => {
     const opened = leased.get(model) ?? leaseJudge(parts, model);
@@ -212,11 +229,15 @@ function openJudges(parts: ArenaJudging, identities: Identities) {
       const [first, second] = [sides.get(left), sides.get(right)];
       if (!first || !second) throw new TypeError(`The pair of ${left} and ${right} has two sides.`);
       const names = [left, right] as const;
-      return askBothSides(
-        { ...parts, remember },
-        { model, judgeModel, task, sides: { first, second }, identities, names },
-      );
+      const pair = { model, judgeModel, task, sides: { first, second }, identities, names };
+      const failed = await failedBefore;
+      const again = `judge ${model} again after ${failed}: ${left} ${right}`;
+      const nonce = failed === 0 ? {} : { nonce: await stableNonce(parts, again) };
+      return askBothSides({ ...parts, remember }, { ...pair, ...nonce });
     },
+    /** To be called where answers did not come: the gateway would give useless ones again, which are paid. */
+    rememberFailure: async () =>
+      void (await parts.remember(failureKey(await failedBefore), async () => true)),
     usd: async () => (await Promise.all(leased.values())).reduce((sum, judge) => sum + usdOf(judge), 0),
     async close() {
       const open = await Promise.allSettled(leased.values());

@@ -176,7 +176,7 @@ async function askModelOnce(
       const code =
         reply.cap === 'day' || reply.cap === 'repository-day' ? 'DAY_BUDGET_REACHED' : 'BUDGET_TOO_SMALL';
       const limit =
-        reply.cap === 'spender'
+        reply.cap === 'spender' && capUsd < run
           ? ` One plan may cost ${money(capUsd)}: 20% of \`budget.run\`, but at least ${money(MIN_PLAN_USD)}.`
           : '';
       throw new Fault(code, `The budget does not cover the planner: ${reply.why} ${spent}${limit}`);

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -69,6 +70,17 @@ describe('a checkout that no run used for a long time', () => {
 
     const again = await world.workspaces.prepare({ kind: 'local', path }, sha);
     expect(await collected(again, 'r2-A')).toMatch(/^[0-9a-f]{40}$/);
+  });
+
+  test('keeps the mirror of a local run that may be resumed, even while its folder cannot be reached', async () => {
+    const { path } = await based();
+    renameSync(path, `${path}-away`);
+    const after = { before: Date.now() + 60_000, keep: () => false };
+    expect(await world.workspaces.prune({ ...after, mirrorsKept: [path] })).toMatchObject({
+      repositories: 0,
+    });
+    expect(kept('mirrors')).toHaveLength(1);
+    expect(await world.workspaces.prune(after)).toMatchObject({ repositories: 1 });
   });
 
   test('stays while it is recent, and each use makes it recent', async () => {

@@ -308,6 +308,9 @@ describe('what execution shows', () => {
     expect(whyUnrated(failing, { ...fine, reference: '1 test fails.' })).toBe(
       'Its reference does not solve it. 1 test fails.',
     );
+    // People can vote on a task whose base passes, so contestants are asked, and no reference has to solve it.
+    const passing = { built: null, tests: good, hiddenTests: null };
+    expect(whyUnrated(passing, { ...fine, reference: '1 test fails.' })).toContain('verify commands pass');
   });
 
   test('of the files that commands name, scripts that check the work are no part of it', () => {

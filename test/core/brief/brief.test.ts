@@ -124,6 +124,11 @@ describe('a path or command that a planner names', () => {
     expect(checkBrief({ ...BRIEF, files }, paths)).toMatchObject({ brief: { files }, notes: [] });
   });
 
+  test('is kept at the top of a repository without files', () => {
+    const files = ['main.py', 'README.md'];
+    expect(checkBrief({ ...BRIEF, files }, [])).toMatchObject({ brief: { files }, notes: [] });
+  });
+
   test.each([
     '../etc/passwd',
     '/etc/passwd',

@@ -285,6 +285,9 @@ describe('differences', () => {
       sections: [],
       removed: ['## More\n\n- Twice.'],
     });
+    // Edited, not removed: the first line of a text without headings, and a heading.
+    expect(specChanges('Two.\n\nRest.\n', 'Three.\n\nRest.\n')).toMatchObject({ removed: [] });
+    expect(specChanges(SPEC, SPEC.replace('## More', '## Further'))).toMatchObject({ removed: [] });
     // Moved: nothing has other words, and yet it is another text.
     expect(specChanges(SPEC, `${more}\n\n${spec}\n`)).toMatchObject({
       isEqual: false,
