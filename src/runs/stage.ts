@@ -35,10 +35,10 @@ export type StageRunner = <T>(
  */
 const WAITS_MS = [2_000, 10_000, ...Array.from({ length: 29 }, () => 30_000)];
 /**
- * The same where all work is paid and only its result must still be published: a day in total. Our default: longer than
- * most outages of GitHub (0236).
+ * Further ones where GitHub alone is missing to publish what is paid: nearly a day. Our default: longer than most outages
+ * of GitHub (0236).
  */
-export const PUBLISHING_WAITS_MS = [...WAITS_MS, ...Array.from({ length: 285 }, () => 300_000)];
+export const PUBLISHING_WAITS_MS = Array.from({ length: 285 }, () => 300_000);
 /** Longest wait for damaged stored data: the next try recreates what can be recreated. */
 const MAX_WAIT_FOR_RESTORE_MS = 10_000;
 /** An outage that outlasted all retries: an outer retry does not repeat the work. */

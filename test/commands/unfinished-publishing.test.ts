@@ -66,15 +66,19 @@ describe.each([
   test('which says what is missing, and whose next pick writes it', async () => {
     const { s, waited } = await unfinished();
     expect(Math.round(waited / HOUR)).toBe(trouble === down ? 24 : 0);
-    await s.say('/auto-dev status');
-    const status = s.repository.comments.find(({ body }) => body.startsWith('<!-- runoff:status:'));
-    expect(status?.body).toContain('draft pull request [#11]');
-    expect(status?.body).toContain('Publishing did not finish: GitHub answered');
-    expect(status?.body).toContain('To write it, pick the candidate that is shown there, or another one.');
+    const statusNow = async () => {
+      await s.say('/auto-dev status');
+      return s.repository.comments.find(({ body }) => body.startsWith('<!-- runoff:status:'))?.body;
+    };
+    const status = await statusNow();
+    expect(status).toContain('draft pull request [#11]');
+    expect(status).toContain('Publishing did not finish: GitHub answered');
+    expect(status).toContain('To write it, pick the candidate that is shown there, or another one.');
     expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:done']);
     expect(onPull(s)).toEqual([]);
     expect((await s.say('/auto-dev pick B', { on: 11 })).outcome).toBe('done');
     expect(onPull(s).map(({ body }) => body.slice(0, 23))).toEqual(['<!-- runoff:comparison:']);
+    expect(await statusNow()).not.toContain('Publishing did not finish');
   });
 
   test('whose merge is recorded, by its webhook or by the daily look', async () => {

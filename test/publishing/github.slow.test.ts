@@ -216,6 +216,16 @@ describe('a change during publishing', () => {
     expect(fixture.slept).toEqual([]);
   });
 
+  test('of the token that GitHub also refuses anew is waited for, and everything exists', async () => {
+    const fixture = await openFixture(shared());
+    const { faults } = fixture.shared.hub.github;
+    for (let refused = 0; refused < 2; refused += 1)
+      faults.add({ method: 'POST', path: /git-receive-pack$/, status: 401 });
+    expect(await fixture.publishes()).toBe('published');
+    expect(await pullsOf(fixture)).toHaveLength(1);
+    expect(fixture.slept).not.toEqual([]);
+  });
+
   test("of the repository's name lets the run end under the new one", async () => {
     const fixture = await openFixture(shared(), { decision: TOSS_UP });
     const { github } = fixture.shared.hub;

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
 import { coders } from '../../src/adapters/coders/index.ts';
+import { redactor } from '../../src/core/secrets/index.ts';
+import { noteTaker } from '../../src/runs/code/steps.ts';
 import type { World } from '../../src/runs/index.ts';
 import { found } from '../core/ranking/round-facts.ts';
 import { newAppKey } from '../world/app-key.ts';
@@ -89,6 +91,27 @@ test('no line of a private key is shown that a command prints line by line', asy
   expect(notes).toContain('ready');
   for (const shown of [notes, steps])
     for (const line of KEY_LINES) expect(shown).not.toContain(line.slice(0, 20));
+});
+
+test('nor one of a long key in the note, however many lines it has; what comes after it is shown', () => {
+  const noteOf = noteTaker(redactor([]));
+  const lines = Array.from({ length: 600 }, (_, index) => `${index}`.padStart(64, 'Ab9+/x'));
+  const key = [
+    '-----BEGIN PGP PRIVATE KEY BLOCK-----',
+    ...lines,
+    '-----END PGP PRIVATE KEY BLOCK-----',
+    'ready',
+  ];
+  const notes = key.map((text) => noteOf([{ kind: 'output', text, piece: true }]) ?? '');
+  expect(notes.slice(1, -2).filter((note) => note !== '[redacted]')).toEqual([]);
+  expect(notes.at(-1)).toBe('ready');
+  // A line that only looks like the first one of a key hides no more than a key would have.
+  const endless = [
+    '-----BEGIN X',
+    ...Array.from({ length: 2_000 }, (_, index) => `step ${index} of a long log of a coder`),
+  ];
+  const shown = endless.map((text) => noteOf([{ kind: 'output', text, piece: true }]));
+  expect(shown.at(-1)).toBe('step 1999 of a long log of a coder');
 });
 
 test('an output that is cut in the middle keeps no part of a secret in it', async () => {

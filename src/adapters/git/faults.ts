@@ -75,12 +75,15 @@ export const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
 /** What the other end says is not about this machine, and may name files of a candidate. */
 const REMOTE_LINE = /^remote: .*$/gm;
 
-/** The fault behind a git command that talks to a remote. */
+/** HTTP 401: it tells of the token, or of the check of tokens, and nothing of what was asked (0227). */
+const TOKEN_REFUSED = /Authentication failed|could not read Username|requested URL returned error: 401/i;
+
+/** The fault behind a git command that talks to a remote with a login. */
 export function remoteFault(what: string, done: GitDone): Fault {
   const machine = machineFaultIn(done.stderr.replace(REMOTE_LINE, ''));
   if (machine !== null) return gitFault(what, done, machine);
   return new Fault(
-    wasDenied(done) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
+    wasDenied(done) && !TOKEN_REFUSED.test(done.stderr) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
     `${what} failed: ${errorTextOf(done)}`,
     { cause: new GitFailure(done) },
   );

@@ -130,11 +130,13 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
   return [chosenSummary(view, to), unfinishedText(view, to)];
 }
 
-/** Of a run whose pull request is open although publishing met a fault. */
-const unfinishedText = ({ trouble }: RunView, to: Markup): string =>
-  trouble === undefined
+/** Of a run whose pull request is open although publishing met a fault; the next pick writes what is missing. */
+const unfinishedText = (view: RunView, to: Markup): string => {
+  const { state, trouble } = view;
+  return trouble === undefined || state !== 'published' || lastPick(view) !== undefined
     ? ''
     : `${to.own('Publishing did not finish:')} ${to.sentence(trouble.message, 1_500)} ${to.sentence(trouble.advice, 600)}`;
+};
 
 /** Of a run that was stopped when its pull request already existed. */
 const openedText = ({ outcome }: RunView, to: Markup): string =>

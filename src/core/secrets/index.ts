@@ -105,10 +105,10 @@ const KEY_BLOCK =
 
 /** Their first and last lines stay: they tell that lines which come separately are parts of a key. */
 const spansOfKeys = (text: string): readonly Span[] =>
-  [...text.matchAll(KEY_BLOCK)].map(({ index, 0: found, 1: begin = '' }) => ({
-    from: index + begin.length,
-    to: index + found.length,
-  }));
+  [...text.matchAll(KEY_BLOCK)]
+    .map(({ index, 0: found, 1: begin = '' }) => ({ from: index + begin.length, to: index + found.length }))
+    // Code that only names the first line has no key in it.
+    .filter(({ from, to }) => from < to);
 
 /** Whether a text ends within a key. */
 export const endsInKey = (text: string): boolean =>

@@ -171,7 +171,7 @@ const leftOutText = (steps: number): string =>
 const betweenPieces = (kind: CoderStep['kind']): string => (kind === 'output' ? '\n' : '');
 
 /** Maximum UTF-16 units of earlier steps that are redacted with a piece: more than the longest secret with a pattern. */
-const MAX_BEFORE = 8_000;
+const MAX_BEFORE = 16_000;
 
 const writtenBefore = ({ before = '', text, detail = text, kind }: NewStep): string =>
   `${before}${detail}${betweenPieces(kind)}`.slice(-MAX_BEFORE);
@@ -187,24 +187,36 @@ function redactedAfter(redact: Redact, before: string, text: string): string {
   return whole.slice(same) || (text === '' ? '' : REDACTED);
 }
 
+/** Maximum UTF-16 units of a key of which nothing is shown. Our default, several times the longest usual one. */
+const MAX_KEY = 64_000;
+const KEY_END = '-----END ';
+
 /**
  * The newest text that says what an agent does, for people and without secrets; undefined for none. Lines of a key that
  * come one after the other are recognised, but no other secret in several pieces: to redact all that came before, with
  * each line, would take too long.
  */
 export function noteTaker(redact: Redact): (events: readonly CoderEvent[]) => string | undefined {
-  let before = '';
+  let keyUnits = 0;
   return (events) => {
-    let note: string | undefined;
-    for (const { kind, text, detail = text, piece } of events) {
-      if (!piece) before = '';
-      if (kind !== 'result' && text !== '')
-        note = before === '' ? redact(text) : redactedAfter(redact, before, text);
-      const whole = `${before}${detail}${betweenPieces(kind)}`;
-      before = piece && endsInKey(whole) && whole.length <= MAX_BEFORE ? whole : '';
+    let newest: { readonly isOfKey: boolean; readonly text: string } | undefined;
+    for (const event of events) {
+      const isOfKey = keyUnits > 0 && event.piece === true;
+      if (event.kind !== 'result' && event.text !== '')
+        newest = { isOfKey, text: isOfKey ? behindKey(event.text) : event.text };
+      keyUnits = unitsOfOpenKey(isOfKey ? keyUnits : 0, event);
     }
-    return note;
+    return newest && `${newest.isOfKey ? REDACTED : ''}${redact(newest.text)}`;
   };
+}
+
+/** From its last line on. */
+const behindKey = (text: string): string => (text.includes(KEY_END) ? text.slice(text.indexOf(KEY_END)) : '');
+
+/** UTF-16 units of the key that is open after an event, with those before; 0 for none. */
+function unitsOfOpenKey(before: number, { text, detail = text, piece }: CoderEvent): number {
+  const isOpen = before > 0 && !detail.includes(KEY_END) ? before < MAX_KEY : endsInKey(detail);
+  return piece && isOpen ? before + detail.length + 1 : 0;
 }
 
 /** A piece of a text together with what came before; null if that would be too long. */

@@ -1,4 +1,12 @@
-import { type Alias, asFault, Fault, inParallel, type Sha, type Task } from '../../core/model/index.ts';
+import {
+  type Alias,
+  asFault,
+  Fault,
+  type FaultCode,
+  inParallel,
+  type Sha,
+  type Task,
+} from '../../core/model/index.ts';
 import { branchName } from '../../core/reports/index.ts';
 import type {
   BaseCheckout,
@@ -96,6 +104,8 @@ export async function push(
   }
 }
 
+const OF_GITHUB: ReadonlySet<FaultCode> = new Set(['GITHUB_REFUSED', 'GITHUB_UNAVAILABLE']);
+
 /** Retries with a new token if the first is rejected, since it may have expired or been revoked meanwhile. */
 async function pushWithToken(
   { world, facts, publisher }: PublishContext,
@@ -109,7 +119,7 @@ async function pushWithToken(
   try {
     return await pushOnce();
   } catch (thrown) {
-    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    if (!OF_GITHUB.has(asFault(thrown).code)) throw thrown;
     return refusalOr(pushOnce);
   }
 }

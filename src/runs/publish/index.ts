@@ -1,4 +1,4 @@
-import { isOver, type LocalOrigin, type RunId, type Task } from '../../core/model/index.ts';
+import { asFault, isOver, type LocalOrigin, type RunId, type Task } from '../../core/model/index.ts';
 import { pickOf } from '../../core/ranking/index.ts';
 import { localBranch } from '../../core/reports/index.ts';
 import type { FlowContext, RunOutcome, RunRecord } from '../../ports/index.ts';
@@ -70,20 +70,27 @@ async function moveToFinalState(
 }
 
 /** Waits longer for GitHub than other stages. In a terminal somebody waits, and nothing but this machine is needed. */
-const publishPatiently = (
+async function publishPatiently(
   world: CommitPorts & Pick<World, 'announcer'>,
   context: RunContext,
-): Promise<RunOutcome> =>
-  context.run.origin.kind === 'local'
-    ? publishResult(world, context)
-    : retryOutages(
-        world,
-        context.signal,
-        // An earlier try may have opened the pull request.
-        async () => publishResult(world, { ...context, run: await loadRun(world, context.run.id) }),
-        undefined,
-        PUBLISHING_WAITS_MS,
-      );
+): Promise<RunOutcome> {
+  if (context.run.origin.kind === 'local') return publishResult(world, context);
+  const published = (waits?: readonly number[]): Promise<RunOutcome> =>
+    retryOutages(
+      world,
+      context.signal,
+      // An earlier try may have opened the pull request.
+      async () => publishResult(world, { ...context, run: await loadRun(world, context.run.id) }),
+      undefined,
+      waits,
+    );
+  try {
+    return await published();
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_UNAVAILABLE') throw thrown;
+    return published(PUBLISHING_WAITS_MS);
+  }
+}
 
 async function publishResult(world: CommitPorts, { run, signal }: RunContext): Promise<RunOutcome> {
   const { origin, decision } = run;

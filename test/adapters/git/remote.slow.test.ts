@@ -216,12 +216,12 @@ describe('a repository behind a URL', () => {
     }
     const wrong = sourceAt(remote.source.url, { username: 'x', password: 'ghs_wrong' });
     const error = await world.workspaces.resolve(wrong, 'main').catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'GITHUB_REFUSED' });
+    expect(error).toMatchObject({ code: 'GITHUB_UNAVAILABLE' });
     expect(String(error)).not.toContain('ghs_wrong');
   });
 
   test.each([
-    [401, 'GITHUB_REFUSED'],
+    [401, 'GITHUB_UNAVAILABLE'],
     [403, 'GITHUB_REFUSED'],
     [404, 'GITHUB_REFUSED'],
     [500, 'GITHUB_UNAVAILABLE'],

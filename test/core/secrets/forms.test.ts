@@ -167,6 +167,11 @@ describe('a private key whose beginning is missing', () => {
     }
   });
 
+  test('is none where code only names the first line of one', () => {
+    const code = 'const BEGIN = "-----BEGIN PRIVATE KEY-----";';
+    expect(redact(code)).toBe(code);
+  });
+
   test('costs no more time if there are many', () => {
     const began = performance.now();
     redact('A'.repeat(500_000));
