@@ -189,7 +189,7 @@ describe('the output of a compromised collector', () => {
     },
   );
 
-  test('[c07] can only name a path, which is quoted', async () => {
+  test('[c09] can only name a path, which is quoted', async () => {
     const word = `path \u202e\n**Passed.** @all ${'x'.repeat(4_000)}`;
     const collected = await collectFrom((folder) => writeFileSync(join(folder, 'refused'), word), {
       exitCode: 3,

@@ -217,7 +217,7 @@ describe('a candidate that hides a change', () => {
     ['an ignore file', `printf '*\\n' > ~/.config/git/ignore`],
     ['an ignore file that is a pipe', 'mkfifo ~/.config/git/ignore'],
     ['an attributes file that is a pipe', 'mkfifo ~/.config/git/attributes'],
-  ])('[h02] by %s in its home shows it', async (_, line) => {
+  ])('[h03] by %s in its home shows it', async (_, line) => {
     const area = await world.workspaces.open(base, `hide-${++count}`);
     await world.run(area, `mkdir -p ~/.config/git; ${line}; echo x > hidden.js; echo x >> a.js`);
     expect(changes(await collectWatched(area))).toEqual(['M a.js', 'A hidden.js']);
@@ -306,7 +306,7 @@ describe('a candidate with unusual files', () => {
     expect(changes(result)).toEqual(['D b.txt', 'A real']);
   });
 
-  test('[f18] is quickly rejected for a pipe that git would read as .gitattributes', async () => {
+  test('[h04] is quickly rejected for a pipe that git would read as .gitattributes', async () => {
     const result = await collectWatched(await area('mkfifo sub/.gitattributes; echo x >> sub/c.js'));
     expect(result).toMatchObject({ kind: 'refused', why: expect.stringContaining('cannot read') });
   });
@@ -357,7 +357,7 @@ describe('a candidate with unusual files', () => {
     },
   );
 
-  test('[k04] is rejected for a link in place of the .gitmodules of the base, which does not stay', async () => {
+  test('[k08] is rejected for a link in place of the .gitmodules of the base, which does not stay', async () => {
     const modules = '[submodule "x"]\n\tpath = x\n\turl = https://x.invalid/x\n';
     const { path, sha } = world.repository({ '.gitmodules': modules, 'a.js': 'a\n' });
     const withModules = await world.workspaces.prepare({ kind: 'local', path }, sha);
@@ -394,7 +394,7 @@ describe('a candidate with unusual files', () => {
     ['.gitattributes', `${'a'.repeat(3_000)} text\n`],
     ['.gitmodules', '[submodule "../x"]\n\tpath = x\n\turl = https://x.invalid/x\n'],
   ])(
-    '[k05] is rejected by fsck for its own findings, not for those of a %s of the base',
+    '[k09] is rejected by fsck for its own findings, not for those of a %s of the base',
     async (name, bad) => {
       const { path, sha } = world.repository({ [name]: bad, 'sub/a.txt': 'a\n' });
       const odd = await world.workspaces.prepare({ kind: 'local', path }, sha);
