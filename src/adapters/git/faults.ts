@@ -3,8 +3,10 @@ import type { GitDone } from './git.ts';
 
 const MAX_DETAIL = 600;
 const PROGRESS = /^remote: (Enumerating|Counting|Compressing|Total)/;
-const DENIED =
-  /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 40[134]|repository '.*' not found/i;
+const REFUSED = /requested URL returned error: 40[34]|repository '.*' not found/i;
+/** HTTP 401: it tells of the token, or of the check of tokens, and nothing of what was asked (0227). */
+const TOKEN_REFUSED =
+  /Authentication failed|Invalid username or|could not read Username|requested URL returned error: 401/i;
 
 /** Git's error message, shortened for use in a sentence. Anything that looks like a login in a URL is removed. */
 export function errorTextOf(done: GitDone): string {
@@ -61,29 +63,28 @@ const NETWORK =
 export function localFailure({ code, cause }: Fault): GitFailure | null {
   if (!(cause instanceof GitFailure)) return null;
   // A block that cannot be read is a damaged file too: another copy of it may land elsewhere.
+  const isOfRemote = NETWORK.test(cause.message) || TOKEN_REFUSED.test(cause.message);
   return code === 'INTERNAL' ||
     code === 'REPOSITORY_INCOMPLETE' ||
     code === 'DISK_FAILING' ||
-    (code === 'GITHUB_UNAVAILABLE' && !NETWORK.test(cause.message))
+    (code === 'GITHUB_UNAVAILABLE' && !isOfRemote)
     ? cause
     : null;
 }
 
 /** Whether the remote answered and rejected the request. */
-export const wasDenied = (done: GitDone): boolean => DENIED.test(done.stderr);
+export const wasDenied = (done: GitDone): boolean =>
+  REFUSED.test(done.stderr) || TOKEN_REFUSED.test(done.stderr);
 
 /** What the other end says is not about this machine, and may name files of a candidate. */
 const REMOTE_LINE = /^remote: .*$/gm;
-
-/** HTTP 401: it tells of the token, or of the check of tokens, and nothing of what was asked (0227). */
-const TOKEN_REFUSED = /Authentication failed|could not read Username|requested URL returned error: 401/i;
 
 /** The fault behind a git command that talks to a remote with a login. */
 export function remoteFault(what: string, done: GitDone): Fault {
   const machine = machineFaultIn(done.stderr.replace(REMOTE_LINE, ''));
   if (machine !== null) return gitFault(what, done, machine);
   return new Fault(
-    wasDenied(done) && !TOKEN_REFUSED.test(done.stderr) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
+    REFUSED.test(done.stderr) ? 'GITHUB_REFUSED' : 'GITHUB_UNAVAILABLE',
     `${what} failed: ${errorTextOf(done)}`,
     { cause: new GitFailure(done) },
   );
