@@ -112,9 +112,21 @@ describe('judges of a contest', () => {
     const again = judging(on, { 'x-ai/grok-5': prefers(/reason/) });
     expect(await again.run()).toMatchObject({ stored: 10 - stored });
     expect(again.seen).toHaveLength(10 - stored);
-    const third = judging(on, { 'x-ai/grok-5': prefers(/reason/) });
+    let read = 0;
+    const third = judging(
+      on,
+      { 'x-ai/grok-5': prefers(/reason/) },
+      {
+        remember: async (_key, work) => {
+          read += 1;
+          return work();
+        },
+      },
+    );
     expect(await third.run()).toMatchObject({ stored: 0, usd: 0 });
     expect(third.seen).toEqual([]);
+    // What is read in the background would fail once the caller has closed the database.
+    expect(read).toBe(0);
   });
 
   test('share a budget that limits one call, whoever judged before', async () => {

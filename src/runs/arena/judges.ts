@@ -215,7 +215,12 @@ async function leaseJudge(parts: ArenaJudging, model: string): Promise<LeasedJud
 /** One lease for each judge, opened on first use. */
 function openJudges(parts: ArenaJudging, identities: Identities) {
   const remember = rememberGiven(parts);
-  const failedBefore = failedCalls(parts);
+  let failedBefore: Promise<number> | null = null;
+  // Read for the first question: nothing waits for it where every answer is stored, and the store closes.
+  const failuresBefore = (): Promise<number> => {
+    failedBefore ??= failedCalls(parts);
+    return failedBefore;
+  };
   const leased = new Map<string, Promise<LeasedJudge>>();
   const open = (model: string): Promise<LeasedJudge> => {
     const opened = leased.get(model) ?? leaseJudge(parts, model);
@@ -230,14 +235,14 @@ function openJudges(parts: ArenaJudging, identities: Identities) {
       if (!first || !second) throw new TypeError(`The pair of ${left} and ${right} has two sides.`);
       const names = [left, right] as const;
       const pair = { model, judgeModel, task, sides: { first, second }, identities, names };
-      const failed = await failedBefore;
+      const failed = await failuresBefore();
       const again = `judge ${model} again after ${failed}: ${left} ${right}`;
       const nonce = failed === 0 ? {} : { nonce: await stableNonce(parts, again) };
       return askBothSides({ ...parts, remember }, { ...pair, ...nonce });
     },
     /** To be called where answers did not come: the gateway would give useless ones again, which are paid. */
     rememberFailure: async () =>
-      void (await parts.remember(failureKey(await failedBefore), async () => true)),
+      void (await parts.remember(failureKey(await failuresBefore()), async () => true)),
     usd: async () => (await Promise.all(leased.values())).reduce((sum, judge) => sum + usdOf(judge), 0),
     async close() {
       const open = await Promise.allSettled(leased.values());
