@@ -1,4 +1,5 @@
-import { calcPrice } from '@pydantic/genai-prices';
+import { createRequire } from 'node:module';
+import type * as Prices from '@pydantic/genai-prices';
 import { z } from 'zod';
 import { Fault, formatList, type Usd } from '../../core/model/index.ts';
 import { type ModelProtocol, PROVIDERS, suggest } from '../../core/settings/index.ts';
@@ -74,6 +75,10 @@ function atPrice(price: TokenPrice, tokens: Tokens): Usd {
   return millionths / 1e6;
 }
 
+const require = createRequire(import.meta.url);
+/** Loaded when the first price is asked for: the table takes 5 MB, and an idle App needs no price. */
+const priceTable = (): typeof Prices => require('@pydantic/genai-prices') as typeof Prices;
+
 function fromTable(
   model: string,
   tokens: Tokens,
@@ -87,6 +92,7 @@ function fromTable(
     ...(tokens.cacheWrite > 0 ? { cache_write_tokens: tokens.cacheWrite } : {}),
     ...(tokens.cacheWriteHour > 0 ? { cache_write_1h_tokens: tokens.cacheWriteHour } : {}),
   };
+  const { calcPrice } = priceTable();
   try {
     return calcPrice(full, model, where)?.total_price ?? null;
   } catch {
