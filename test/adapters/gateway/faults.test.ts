@@ -183,7 +183,8 @@ describe.each(PROTOCOLS)('%s', (_, stream) => {
       const timer = setInterval(() => response.write(': still here\n\n'), 10);
       response.on('close', () => clearInterval(timer));
     });
-    await using rig = await openRig(provider.url, { upstreamMostMs: 150, upstreamSilenceMs: 60_000 });
+    // Long enough for the first piece to arrive on a busy machine: before it, the gateway answers with 504.
+    await using rig = await openRig(provider.url, { upstreamMostMs: 1_000, upstreamSilenceMs: 60_000 });
     const lease = await rig.open();
     await expect(ask(lease, stream.call)).rejects.toThrow();
     await lease.close();
