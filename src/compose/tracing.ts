@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { openMetrics } from '../adapters/metrics/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import type { Log, Store, Tracer, Workspaces } from '../ports/index.ts';
 import type { RuntimeNeeds } from '../shell.ts';
 import type { Instruments } from './instrumentation.ts';
 
-/** Opens only what is configured; otherwise the packages for a collector are not even loaded. */
+/** Opens only what is configured; otherwise the packages for metrics and a collector are not even loaded. */
 export async function openInstruments(
   operator: Operator,
   { store, log }: { readonly store: Store; readonly log: Log },
@@ -14,7 +13,13 @@ export async function openInstruments(
 ): Promise<Pick<Instruments, 'metrics' | 'tracer'>> {
   const { metricsToken } = operator;
   const metrics =
-    metricsToken === undefined ? {} : { metrics: openMetrics({ census: () => store.census() }) };
+    metricsToken === undefined
+      ? {}
+      : {
+          metrics: (await import('../adapters/metrics/index.ts')).openMetrics({
+            census: () => store.census(),
+          }),
+        };
   const tracer = needs.role === 'reader' ? null : await openTracers(operator, needs, log);
   if (tracer === null) return metrics;
   cleanups.defer(() => tracer.close());
