@@ -79,6 +79,7 @@ async function work(client: AgentContext, task: string): Promise<StopReason> {
     case 'fails':
       throw new RequestError(-32_603, 'Internal error', { details: 'HTTP 402: the budget is used up' });
     case 'hangs':
+      writeFileSync('hangs.txt', '');
       await cancelled.promise;
       writeFileSync('cancelled.txt', '');
       return 'cancelled';

@@ -57,14 +57,17 @@ interface Outcome {
 /** The bundled program and a real process of an agent: everything of the real thing but the sandbox. */
 async function run(
   agent: readonly [string, ...string[]],
-  options: { wallSeconds?: number; onStart?: (kill: () => void) => void } = {},
+  options: { wallSeconds?: number; stopsOn?: string } = {},
 ): Promise<Outcome> {
   const { argv, stdin } = acpLaunch({ ...input, wallSeconds: options.wallSeconds ?? 120 }, agent);
   expect(argv[1]).toBe(ACP_PATH);
   const cwd = await folder();
   const child = spawn(NODE, [program, ...argv.slice(2)], { cwd, stdio: ['pipe', 'pipe', 'ignore'] });
   child.stdin.end(stdin);
-  options.onStart?.(() => child.kill('SIGTERM'));
+  if (options.stopsOn !== undefined) {
+    await waitFor(() => exists(join(cwd, options.stopsOn ?? '')));
+    child.kill('SIGTERM');
+  }
   const [stdout] = await Promise.all([text(child.stdout), once(child, 'close')]);
   const events = stdout.split('\n').flatMap((line) => coder.read(line));
   const end = events.at(-1);
@@ -148,16 +151,16 @@ describe('an agent that speaks the Agent Client Protocol', () => {
 
 describe('an agent that does not come to an end', () => {
   test('is cancelled shortly before its time is over', async () => {
-    const { code, end, cwd } = await run(scripted('hangs'), { wallSeconds: 4 });
+    const { code, end, cwd } = await run(scripted('hangs'), { wallSeconds: 10 });
     expect({ code, end }).toMatchObject({
       code: 124,
-      end: { ok: false, text: 'Stopped shortly before the limit of 4 s.' },
+      end: { ok: false, text: 'Stopped shortly before the limit of 10 s.' },
     });
     expect(await exists(join(cwd, 'cancelled.txt'))).toBe(true);
   });
 
   test('is cancelled when we are told to stop', async () => {
-    const { code, end, cwd } = await run(scripted('hangs'), { onStart: (stop) => setTimeout(stop, 4000) });
+    const { code, end, cwd } = await run(scripted('hangs'), { stopsOn: 'hangs.txt' });
     expect({ code, end }).toMatchObject({ code: 1, end: { ok: false, text: 'Stopped from outside.' } });
     expect(await exists(join(cwd, 'cancelled.txt'))).toBe(true);
   });
