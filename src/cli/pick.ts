@@ -7,7 +7,7 @@ import { pickLocally, requireLocalChoice, tryKeepOutcomes, type World } from '..
 import { EXIT, type Shell } from '../shell.ts';
 import { viewById } from './follow.ts';
 import { jsonOption } from './options.ts';
-import { branchMerge, jsonText, shown } from './render/index.ts';
+import { jsonText, shellMerge, shown } from './render/index.ts';
 import { showDiff } from './show.ts';
 
 /** `runoff pick`: a person chooses one of the candidates of a local run. */
@@ -109,7 +109,7 @@ async function pick(
   const view = await viewById(world, runId);
   const picked = await pickLocally(world, runId, alias, `cli:${newRunId()}`);
   await tryKeepOutcomes(world, runId);
-  const merge = picked.branch === null ? null : branchMerge(view, picked.branch, cwd);
+  const merge = picked.branch === null ? null : shellMerge(view, picked.branch, cwd);
   if (json) screen.out(`${jsonText({ run: runId, picked: alias, branch: picked.branch, merge })}\n`);
   else screen.out(`${pickText(runId, picked, merge)}\n`);
 }

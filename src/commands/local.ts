@@ -1,5 +1,6 @@
 import { type Command, parseCommand, replyOf } from '../core/commands/index.ts';
 import { type Alias, asFault, isOver, OUTAGES, openBoundedMap, type RunId } from '../core/model/index.ts';
+import { branchMerge } from '../core/reports/index.ts';
 import type { CommandOutcome, CommandRecord } from '../ports/index.ts';
 import { cancelRun, loadRun, pickLocally, reply, tryKeepOutcomes, type World } from '../runs/index.ts';
 import { type PageCommand, type PageIntake, pageCommandId, pickOutdated, refusedOnPage } from './pages.ts';
@@ -117,12 +118,12 @@ async function pickHere(
   alias: Alias | null,
   key: string,
 ): Promise<CommandOutcome> {
-  const { branch } = await pickLocally(world, run, alias, key);
+  const { branch, base } = await pickLocally(world, run, alias, key);
   await tryKeepOutcomes(world, run);
   if (alias === null) return doneLocally('All candidates are rejected; their branches remain.');
   return doneLocally(
     branch === null
       ? `Candidate ${alias} is picked. It has no branch; its diff is on this page.`
-      : `Candidate ${alias} is picked. To merge it, run \`git merge ${branch}\` in the repository.`,
+      : `Candidate ${alias} is picked. To ${base?.uncommitted ? 'apply it to your uncommitted changes' : 'merge it'}, run \`${branchMerge({ base }, branch)}\` in the repository.`,
   );
 }

@@ -1,4 +1,4 @@
-import { type Alias, Fault, fullNameOf, isOver, type RunId } from '../core/model/index.ts';
+import { type Alias, Fault, fullNameOf, isOver, type RunId, type Task } from '../core/model/index.ts';
 import { pickOf } from '../core/ranking/index.ts';
 import { type PickRecord, type RunRecord, rejectedPickKey, type Store, type Vote } from '../ports/index.ts';
 import { loadRun, type World } from './context.ts';
@@ -37,6 +37,8 @@ interface LocalPick {
   readonly alias: Alias | null;
   /** The branch with its commit, e.g. `runoff/r7k2m9q4xa/B`; null if none was picked or the run left no branch. */
   readonly branch: string | null;
+  /** The commit that the run started from; absent if it has none. */
+  readonly base?: Task['base'] | undefined;
 }
 
 /**
@@ -62,7 +64,8 @@ export async function pickLocally(
       votes: tally(await world.store.votes(runId)),
     },
   });
-  return { alias, branch: alias === null ? null : (run.outcome?.branches[alias] ?? null) };
+  const branch = alias === null ? null : (run.outcome?.branches[alias] ?? null);
+  return { alias, branch, base: run.task?.base };
 }
 
 /** The run, if a person at this machine can pick from it. Faults: RUN_UNKNOWN, RUN_NOT_WAITING. */

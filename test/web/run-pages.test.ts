@@ -106,6 +106,14 @@ describe('the page of a run says on top what came of it and what to do, in the w
       ['Done', 'Next: review its branch, then merge it: git merge runoff/r7k2m9q4xa/B.'],
     ],
     [
+      'a local run from uncommitted changes',
+      local({ base: { ref: 'main', sha: 'a'.repeat(40), uncommitted: true } }),
+      [
+        'Next: review its branch, then apply it to your uncommitted changes:',
+        `git diff --binary ${'a'.repeat(40)} runoff/r7k2m9q4xa/B | git apply`,
+      ],
+    ],
+    [
       'a local run without a clear result',
       local({ decision: TOSS_UP }),
       ['Please choose a candidate', 'Which do you want: B or C?', 'Next: run runoff pick r7k2m9q4xa B'],

@@ -1,5 +1,5 @@
 import { chosenOf, pickable } from '../../core/ranking/index.ts';
-import { branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
+import { branchMerge, branchOf, type RunView, shortSha, visibleCode } from '../../core/reports/index.ts';
 import { MAX_ALTERNATIVES } from '../../core/settings/index.ts';
 import type { Exposure } from '../../runs/index.ts';
 import { printable } from './terminal.ts';
@@ -16,23 +16,16 @@ function git(view: RunView, cwd: string | undefined): string {
   return `git -C ${shellWord(view.origin.path)}`;
 }
 
-/**
- * The command that takes over a branch of a local run. A merge would collide with the uncommitted changes that the run
- * started from, so only what the candidate changed is applied to them.
- */
-export function branchMerge(view: RunView, branch: string, cwd?: string): string {
-  const call = git(view, cwd);
-  return view.base?.uncommitted
-    ? `${call} diff --binary ${view.base.sha} ${shellWord(branch)} | ${call} apply`
-    : `${call} merge ${shellWord(branch)}`;
-}
+/** The command that takes over a branch of a local run, for a shell in the folder `cwd`. */
+export const shellMerge = (view: RunView, branch: string, cwd?: string): string =>
+  branchMerge(view, shellWord(branch), git(view, cwd));
 
 /** The command that merges the chosen candidate; null if there is none, or if there is a pull request for it. */
 export function mergeCommand(view: RunView, cwd?: string): string | null {
   const pick = chosenOf(view);
   if (view.origin.kind !== 'local' || pick === null) return null;
   const branch = branchOf(view, pick);
-  return branch === null ? null : branchMerge(view, branch, cwd);
+  return branch === null ? null : shellMerge(view, branch, cwd);
 }
 
 /** Useful commands after the run has ended, each with its description. */

@@ -9,7 +9,7 @@ export {
   rowsOfPage,
   screenLines,
 } from './ballot.ts';
-export { branchMerge, mergeCommand, shellWord, trustText } from './commands.ts';
+export { mergeCommand, shellMerge, shellWord, trustText } from './commands.ts';
 export { debateJson, debateProgress, debateReport, roundLine } from './debate.ts';
 export { diffText } from './diff.ts';
 export { explainText } from './explain.ts';

@@ -104,6 +104,17 @@ export function readLocalBranch(name: string): { readonly run: RunId; readonly a
 /** The branch created for a candidate; null if there is none (yet). */
 export const branchOf = (view: RunView, alias: Alias): string | null => view.outcome?.branches[alias] ?? null;
 
+/**
+ * The command that takes over a branch of a local run. A merge would collide with the uncommitted changes that the run
+ * started from, so only what the candidate changed is applied to them. `git`: the program, and where it works.
+ */
+export const branchMerge = (
+  { base }: { readonly base?: RunView['base'] | undefined },
+  branch: string,
+  git = 'git',
+): string =>
+  base?.uncommitted ? `${git} diff --binary ${base.sha} ${branch} | ${git} apply` : `${git} merge ${branch}`;
+
 /** What decided, after "decided by". */
 export const SEPARATOR_LABELS = {
   gates: 'the gates',

@@ -31,6 +31,7 @@ export { explanation } from './explanation.ts';
 export { failureLines } from './failure-lines.ts';
 export { lookAtNotes, lookAtText } from './findings.ts';
 export {
+  branchMerge,
   branchName,
   branchOf,
   branchPrefix,

@@ -4,7 +4,7 @@ import { chosenOf, pickable } from '../ranking/index.ts';
 import { activityLabel } from './activity.ts';
 import { blindNote, leavesChoiceToPerson } from './blind.ts';
 import { noSurvivorAdvice, restartText, unopenedText, votesLine } from './decision-sections.ts';
-import { branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
+import { branchMerge, branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
 import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate, pickedBy } from './headline.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import { waitingText } from './replies.ts';
@@ -202,7 +202,7 @@ function reviewHelp(view: RunView, chosen: Alias, to: Markup): string {
   if (view.origin.kind === 'local')
     return branch === null
       ? 'look at its diff.'
-      : `review its branch, then merge it: ${to.code(`git merge ${branch}`)}.`;
+      : `review its branch, then ${view.base?.uncommitted ? 'apply it to your uncommitted changes' : 'merge it'}: ${to.code(branchMerge(view, branch))}.`;
   const others = view.candidates.length - 1;
   const compared = others > 0 ? ` Its comparison covers the other ${counted(others, 'candidate')}.` : '';
   return to.own(
