@@ -42,6 +42,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);
 });
+// A run does not end because nobody can be told how it goes on: the disk of a file is full, or a terminal is gone.
+process.stderr.on('error', () => {});
 
 function onInterrupt(handler: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM'] as const;

@@ -229,14 +229,24 @@ export interface OpenLog extends ContextLog {
   hide(secrets: readonly string[]): void;
 }
 
+/** Bytes of lines that are kept while they cannot be written; later lines are dropped. Our default. */
+const MAX_UNWRITTEN_BYTES = 2 ** 20;
+
+/** Standard error. The process outlives it: it may be a file on a full disk, or a terminal that is gone. */
+function standardError(): DestinationStream {
+  // Otherwise pino writes the rest when the process exits, and blocks that for as long as the disk is full.
+  const sync = true;
+  const lines = destination({ fd: 2, sync, maxLength: MAX_UNWRITTEN_BYTES });
+  // The line is written again with the next one.
+  lines.on('error', () => undefined);
+  return lines;
+}
+
 /**
  * Structured log on standard error; standard output is for results. The operator's secrets, and everything that looks
  * like a secret, are redacted in every field, message and stack.
  */
-export function openLog(
-  operator: Operator,
-  to: DestinationStream = destination({ fd: 2, sync: false }),
-): OpenLog {
+export function openLog(operator: Operator, to: DestinationStream = standardError()): OpenLog {
   const storage = new AsyncLocalStorage<LogContext>();
   let secrets = [...secretsIn(operator), ...secretsIn(proxyAddresses())];
   let redact = redactor(secrets);

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -8,8 +8,9 @@ const main = new URL('../../src/main.ts', import.meta.url).pathname;
 const folder = mkdtempSync(join(tmpdir(), 'screen-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const runoff = (argv: readonly string[], input: string) =>
+const runoff = (argv: readonly string[], input: string, stderr: 'pipe' | number = 'pipe') =>
   spawnSync(process.execPath, [main, ...argv], {
+    stdio: ['pipe', 'pipe', stderr],
     cwd: folder,
     env: {
       PATH: process.env.PATH,
@@ -35,6 +36,11 @@ test('an argument that an error repeats cannot control the terminal', () => {
   expect(status).toBe(2);
   expect(stderr).toContain('a<U+202E>b<U+200B>c<U+009B>2Jd<U+001B>[2Je');
   expect(stderr).not.toMatch(OBEYED);
+});
+
+test('a command whose messages cannot be written, as on a full disk, ends as usual', () => {
+  const { status } = runoff(['nonsense'], '', openSync('/dev/full', 'w'));
+  expect(status).toBe(2);
 });
 
 /** Draws a block twice and prints a line in between, as a command does. */

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -116,4 +118,27 @@ test('a secret in an error, its stack or its cause is not logged', async () => {
   const [line] = await lines();
   expect(JSON.stringify(line)).toContain('the provider said [redacted]');
   expect(JSON.stringify(line)).not.toContain(KEY.slice(0, 12));
+});
+
+const LOGS = `
+  import { openLog } from ${JSON.stringify(new URL('../../src/compose/instrumentation.ts', import.meta.url).href)};
+  const log = openLog({ logLevel: 'info' });
+  log.info({}, 'first');
+  setTimeout(() => log.info({}, 'second'), 50);
+  setTimeout(() => {
+    process.stdout.write('works');
+    log.info({}, 'last');
+    process.exit(3);
+  }, 100);
+`;
+
+test('a process whose log is on a full disk goes on, and can be ended', () => {
+  const full = openSync('/dev/full', 'w');
+  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', LOGS], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', full],
+    timeout: 60_000,
+  });
+  closeSync(full);
+  expect([stdout, status]).toEqual(['works', 3]);
 });
