@@ -19,19 +19,25 @@ const MOVED_OR_GONE: ReadonlySet<number | undefined> = new Set([...MOVED, 404]);
 /** The current name of a repository: its name can change during a run, its id never does. */
 export interface RepositoryLocation {
   /** Read from GitHub if unknown or outdated, or if it equals `failed`. */
-  place(api: Api, failed?: RepositoryName): Promise<RepositoryName>;
-  facts(api: Api): Promise<Repository>;
+  place(client: TokenClient, token: Token, failed?: RepositoryName): Promise<RepositoryName>;
+  facts(client: TokenClient, token: Token): Promise<Repository>;
 }
+
+/** Creates the client for a token. */
+type TokenClient = (token: string) => Api;
 
 export function openRepositoryLocation(
   { repositoryId: id }: RepositoryHandle,
-  now: () => number,
+  { now, unchanged }: { readonly now: () => number; readonly unchanged: Unchanged },
 ): RepositoryLocation {
   let known: { readonly place: RepositoryName; readonly readAt: number } | undefined;
-  const facts: RepositoryLocation['facts'] = async (api) => {
+  const facts: RepositoryLocation['facts'] = async (client, token) => {
     // The URL to which GitHub redirects old names.
-    const answer = await unless(404, () => api.request('GET /repositories/{id}', { id }));
-    const found = answer && Repository.parse(answer.data);
+    const found = await unless(404, () =>
+      unchanged(token, `repository ${id}`, Repository.parse, (headers) =>
+        client(token.secret).request('GET /repositories/{id}', { id, headers }),
+      ),
+    );
     if (found?.id !== id) throw new Fault('GITHUB_REFUSED', `GitHub knows no repository with the id ${id}.`);
     const [owner = '', repo = ''] = found.full_name.split('/');
     known = { place: { owner, repo }, readAt: now() };
@@ -39,9 +45,9 @@ export function openRepositoryLocation(
   };
   return {
     facts,
-    place: async (api, failed) => {
+    place: async (client, token, failed) => {
       if (known === undefined || known.place === failed || now() - known.readAt > NAME_LIFE_MS) {
-        await facts(api);
+        await facts(client, token);
       }
       if (known === undefined) throw new Fault('INTERNAL', 'A repository was read and has no name.');
       return known.place;
@@ -56,9 +62,8 @@ interface CallsParts {
   readonly tokens: Pick<TokenCache, 'get' | 'drop'>;
   readonly location: RepositoryLocation;
   /** Repeats after server errors. */
-  reads(token: string): Api;
-  /** Creates the client for a token. */
-  client(token: string): Api;
+  readonly reads: TokenClient;
+  readonly client: TokenClient;
 }
 
 /**
@@ -68,12 +73,12 @@ interface CallsParts {
 export function openCalls({ tokens, location, reads, client }: CallsParts): Calls {
   return (call) =>
     withToken(tokens, async (token) => {
-      const at = await location.place(reads(token.secret));
+      const at = await location.place(reads, token);
       try {
         return await call(client(token.secret), at, token);
       } catch (error) {
         if (!MOVED_OR_GONE.has(statusOf(error))) throw error;
-        const now = await location.place(reads(token.secret), at);
+        const now = await location.place(reads, token, at);
         if (now.owner === at.owner && now.repo === at.repo) throw error;
         return call(client(token.secret), now, token);
       }

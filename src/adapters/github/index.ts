@@ -144,6 +144,7 @@ function openShared(options: GitHubOptions, client: ClientOptions, { now, elapse
   let login: Promise<string> | undefined;
   let toldOfChecks = false;
   const privateKey = signingKey(options.privateKey);
+  const unchanged = openUnchanged();
 
   const keyOf = ({ installationId, repositoryId }: RepositoryHandle) => `${installationId} ${repositoryId}`;
   const app = (queue: string): Api => {
@@ -174,9 +175,9 @@ function openShared(options: GitHubOptions, client: ClientOptions, { now, elapse
     app,
     asApp,
     pace,
-    unchanged: openUnchanged(),
+    unchanged,
     location: (repository: RepositoryHandle) =>
-      kept(places, keyOf(repository), () => openRepositoryLocation(repository, now)),
+      kept(places, keyOf(repository), () => openRepositoryLocation(repository, { now, unchanged })),
     readerTokens: (repository: RepositoryHandle, open: () => TokenCache) =>
       kept(tokens, keyOf(repository), open),
     botLogin: () => {

@@ -46,7 +46,7 @@ export function openReader(parts: ReaderParts): GitHubReader {
   return {
     repository: () =>
       pace.run('read the repository', async () => {
-        const found = await withToken(tokens, ({ secret }) => location.facts(client(secret)));
+        const found = await withToken(tokens, (token) => location.facts(client, token));
         return {
           id: found.id,
           fullName: found.full_name,

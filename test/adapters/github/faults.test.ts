@@ -881,6 +881,26 @@ describe('permission', () => {
   );
 });
 
+describe('a repository that is asked about again', () => {
+  const PATH = '/repositories/5';
+  const unasked = () => nock(API, { badheaders: ['if-none-match'] }).get(PATH);
+  const asks = (etag: string) => nock(API).get(PATH).matchHeader('if-none-match', etag);
+  // The one that every other test here may read.
+  beforeEach(() => nock.cleanAll());
+
+  test('costs none of the hour’s requests while nothing has changed, and is private as soon as GitHub says so', async () => {
+    const github = await reader();
+    unasked().reply(200, REPOSITORY, { etag: 'W/"1"' });
+    expect(await github.repository()).toMatchObject({ private: false });
+    asks('W/"1"').reply(304);
+    expect(await github.repository()).toMatchObject({ private: false, fullName: 'o/r' });
+    asks('W/"1"').reply(200, { ...REPOSITORY, private: true }, { etag: 'W/"2"' });
+    expect(await github.repository()).toMatchObject({ private: true });
+    asks('W/"2"').reply(404, { message: 'Not Found' });
+    await expect(github.repository()).rejects.toMatchObject({ code: 'GITHUB_REFUSED' });
+  });
+});
+
 describe('servers', () => {
   test("keep GitHub Enterprise's base path, also for git", async () => {
     nock('https://git.example.com')
