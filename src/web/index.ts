@@ -69,6 +69,8 @@ export function openWeb(options: WebAppOptions): WebApp {
     await next();
     for (const [name, value] of Object.entries(HEADERS)) if (!c.res.headers.has(name)) c.header(name, value);
     if (!c.res.headers.has('cache-control')) c.header('cache-control', 'no-store');
+    // Hono answers HEAD as GET, and drops the body. A stream would stay open for a reader that never comes.
+    if (c.req.method === 'HEAD') await c.res.body?.cancel();
   });
   app.get('/assets/:address', (c) => sendAsset(c, parts, c.req.param('address')));
   // Before anybody is identified by a cookie: the API reads tokens only.

@@ -349,6 +349,20 @@ describe('the stream of a run', () => {
     await follow('/runs/r111111111/events');
   });
 
+  test('is not opened by a request for its headers alone', async () => {
+    for (const path of ['/runs/r111111111/events', '/events']) {
+      for (let at = 0; at < 12; at += 1) {
+        const response = await world.get(path, mona, { method: 'HEAD' });
+        expect([response.status, response.headers.get('content-type'), response.body]).toEqual([
+          200,
+          'text/event-stream; charset=utf-8',
+          null,
+        ]);
+      }
+      await follow(path);
+    }
+  });
+
   test('is read from the database once for all who watch', async () => {
     let asked = 0;
     const { runMarks } = world.store;

@@ -27,13 +27,21 @@ type Working = Awaited<ReturnType<typeof working>>;
 async function overHttp(
   s: Working,
   story: (
-    open: (token: string, headers?: Record<string, string>, query?: string) => Promise<Response>,
+    open: (
+      token: string,
+      headers?: Record<string, string>,
+      query?: string,
+      method?: string,
+    ) => Promise<Response>,
   ) => Promise<void>,
 ) {
   const server = await served(s.fetch);
   try {
-    await story((token, headers = {}, query = '') =>
-      fetch(`${server.url}${EVENTS}${query}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
+    await story((token, headers = {}, query = '', method = 'GET') =>
+      fetch(`${server.url}${EVENTS}${query}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...headers },
+      }),
     );
   } finally {
     s.close();
@@ -152,6 +160,14 @@ describe('the events of a run', () => {
     expect(await s.get(EVENTS, { headers: { 'last-event-id': 'x' } })).toMatchObject({
       status: 422,
       body: { errors: [{ field: 'header.last-event-id' }] },
+    });
+  });
+
+  test('are not opened by a request for their headers alone', async () => {
+    const s = await working();
+    await overHttp(s, async (open) => {
+      for (let at = 0; at < 12; at += 1) expect((await open(await s.usual, {}, '', 'HEAD')).status).toBe(200);
+      expect((await open(await s.usual)).status).toBe(200);
     });
   });
 
