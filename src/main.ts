@@ -5,7 +5,7 @@ import { access, constants, mkdir, readFile, stat, writeFile } from 'node:fs/pro
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pagerOf, showInPager, systemRandom } from './adapters/system/index.ts';
+import { pagerOf, showInPager, systemRandom, systemUser } from './adapters/system/index.ts';
 import { openScreen, openTerminalFilter, runCli, terminalText } from './cli/index.ts';
 import {
   agentsOf,
@@ -187,6 +187,7 @@ const shell: Shell = {
   moveDatabase: async (request) => moveAway(await atTerminal(), request),
   agents: agentsOf(() => atTerminal()),
   newRunId: () => systemRandom.runId(),
+  userName: systemUser,
   readText: (path) => readFile(path, 'utf8'),
   async writeText(path, text) {
     await mkdir(dirname(path), { recursive: true });

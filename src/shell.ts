@@ -226,6 +226,8 @@ export interface Shell extends Terminal {
   prune(dryRun: boolean): Promise<PrunedByHand>;
   readonly agents: Agents;
   newRunId(): string;
+  /** Name of whoever started this process. */
+  userName(): string;
   readText(path: string): Promise<string>;
   writeText(path: string, text: string): Promise<void>;
   /**

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { z } from 'zod';
@@ -111,8 +110,8 @@ function nothingToCompare({ loaded, standing }: OpenContest, name: string): stri
   return `No task has usable answers of two contestants yet. runoff arena gen ${shown(name)} makes those that are missing, and runoff arena report ${shown(name)} says what was left out.`;
 }
 
-const personOf = ({ as }: VoteFlags) =>
-  ({ kind: 'person', name: as?.trim() || userInfo().username }) as const;
+const personOf = (shell: Shell, { as }: VoteFlags) =>
+  ({ kind: 'person', name: as?.trim() || shell.userName() }) as const;
 const CLOCK = { now: () => Date.now() };
 
 /** A person at a terminal. */
@@ -124,7 +123,7 @@ async function voteHere({ shell, folder, loaded, flags }: OpenContest, name: str
     );
     return EXIT.usage;
   }
-  const voting = new Voting({ folder, clock: CLOCK }, loaded, personOf(flags));
+  const voting = new Voting({ folder, clock: CLOCK }, loaded, personOf(shell, flags));
   const { results } = loaded.contest.votes;
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
@@ -154,7 +153,7 @@ async function voteHere({ shell, folder, loaded, flags }: OpenContest, name: str
 }
 
 function listPairs({ shell, loaded, standing, flags }: OpenContest): number {
-  const by = personOf(flags);
+  const by = personOf(shell, flags);
   const open = openPairs(standing, standing.people, voterKey(by));
   const limit = flags.pairs ?? LISTED_PAIRS;
   shell.screen.out(`${jsonText(ballotJson(loaded, standing, { voter: by, open, limit }))}\n`);
@@ -193,7 +192,7 @@ async function recordVotes({ shell, folder, loaded, flags }: OpenContest, file: 
     const why =
       typeof read === 'string'
         ? read
-        : await votingOf(read.by ?? personOf(flags).name).record({
+        : await votingOf(read.by ?? personOf(shell, flags).name).record({
             ...read,
             resultsShown: read.resultsShown ?? loaded.contest.votes.results === 'before',
           });

@@ -1,9 +1,8 @@
 import { mkdir } from 'node:fs/promises';
-import { userInfo } from 'node:os';
 import { openContests } from '../adapters/arena/index.ts';
 import { lockFile, openTemplates } from '../adapters/git/index.ts';
 import { openTextModel } from '../adapters/models/index.ts';
-import { systemRandom } from '../adapters/system/index.ts';
+import { systemRandom, systemUser } from '../adapters/system/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import type { Contests } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
@@ -44,7 +43,7 @@ export const arenaOf = (operator: Operator, { prompts }: Pick<World, 'prompts'>)
   contests: contestsIn(operator),
   variants: prompts.coder,
   githubUrl: operator.github.gitUrl,
-  localVoter: userInfo().username,
+  localVoter: systemUser,
 });
 
 const contestsIn = (operator: Operator): Contests =>

@@ -104,7 +104,7 @@ export interface ArenaOptions {
   /** Where the pages of GitHub are: remotes of repositories are compared with it. */
   readonly githubUrl: string;
   /** Name under which votes of the person at this machine are stored. */
-  readonly localVoter: string;
+  readonly localVoter: () => string;
 }
 
 /** The state of the installation, for operators. Money in US dollars. */

@@ -55,7 +55,7 @@ async function served(): Promise<{ readonly site: Site } & AsyncDisposable> {
       clock: systemClock,
       workspaces: partial<Workspaces>({ origin: async () => null }),
     }),
-    arena: { contests, variants: new Map(), githubUrl: 'https://github.test', localVoter: 'sam' },
+    arena: { contests, variants: new Map(), githubUrl: 'https://github.test', localVoter: () => 'sam' },
   });
   const { promise: listening, resolve } = Promise.withResolvers<number>();
   const fetched = async ({ url, method, headers, body }: Request) => {

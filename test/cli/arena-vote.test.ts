@@ -76,6 +76,7 @@ const at = (over: Parts<Shell> = {}) => {
         variants: new Map<string, string>(),
       }),
       onInterrupt: () => () => {},
+      userName: () => 'sam',
       typing: null,
       readText: (path: string) => readFile(path, 'utf8'),
       writeText: (path: string, text: string) => writeFile(path, text),

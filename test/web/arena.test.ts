@@ -46,7 +46,7 @@ const pages = () =>
     world: partial<World>({
       workspaces: partial<Workspaces>({ origin: async (path) => origins.get(path) ?? null }),
     }),
-    arena: { contests: openFolders(), variants, githubUrl: 'https://github.test', localVoter: 'sam' },
+    arena: { contests: openFolders(), variants, githubUrl: 'https://github.test', localVoter: () => 'sam' },
   });
 
 function answered(answerOf = (contestant: string, task: string) => `${contestant.length} on ${task}`): Field {

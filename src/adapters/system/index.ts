@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Random } from '../../ports/index.ts';
 
@@ -24,3 +25,12 @@ export const systemRandom: Random = {
   nonce: () => randomBytes(16).toString('hex'),
   port: () => randomInt(20_000, 32_768),
 };
+
+/** Name of this process's user. It has none if it was only given a number, as in a container: `user 10001`. */
+export function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.()}`;
+  }
+}

@@ -57,7 +57,7 @@ export function openContestPages(
   const mayRead = openContestAccess(arena, parts);
   const turns = new Map<string, Mutex>();
   const voterOf = (viewer: Viewer) =>
-    ({ kind: 'person', name: viewer.kind === 'github' ? viewer.login : localVoter }) as const;
+    ({ kind: 'person', name: viewer.kind === 'github' ? viewer.login : localVoter() }) as const;
   /** Loaded anew for each request, and its repositories looked up anew: whatever has changed counts at once. */
   const loadFor = async (folder: ContestFolder, viewer: Viewer): Promise<ContestRecords> => {
     const records = await loadContest(folder, { variants });
