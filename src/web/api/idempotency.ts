@@ -38,7 +38,13 @@ export function openRepeatable({
   store,
 }: Pick<World, 'clock' | 'random' | 'store'>): Repeatable {
   // This process: what another one has claimed and not answered, it has left or works on under the same name.
-  const holder = random.nonce();
+  let holder = random.nonce();
+  /** While the database is away, nobody knows which claims it keeps. Later requests continue that work as another's. */
+  const orLeave = <T>(stored: Promise<T>): Promise<T> =>
+    stored.catch((thrown: unknown) => {
+      holder = random.nonce();
+      throw thrown;
+    });
 
   async function once(owner: string, key: string, work: () => Promise<ApiAnswer>): Promise<Response> {
     try {
@@ -51,7 +57,7 @@ export function openRepeatable({
       await store.releaseKey(owner, key);
       return responseOf(answer);
     } catch (thrown) {
-      await store.releaseKey(owner, key);
+      await orLeave(store.releaseKey(owner, key));
       throw thrown;
     }
   }
@@ -61,15 +67,10 @@ export function openRepeatable({
       if (key === undefined) return responseOf(await work(name));
       const at = clock.now();
       const digest = createHash('sha256').update(JSON.stringify(request)).digest('base64url');
-      const claim = await store.claimKey({
-        owner,
-        key,
-        request: digest,
-        holder,
-        work: name,
-        at,
-        expired: at - IDEMPOTENCY_KEY_MS,
-      });
+      const expired = at - IDEMPOTENCY_KEY_MS;
+      const claim = await orLeave(
+        store.claimKey({ owner, key, request: digest, holder, work: name, at, expired }),
+      );
       switch (claim.kind) {
         case 'claimed':
           return once(owner, key, () => work(claim.work));

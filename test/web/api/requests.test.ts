@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { Fault } from '../../../src/core/model/index.ts';
 import { RunRequest } from '../../../src/runs/index.ts';
 import { shown } from '../../commands/command-world.ts';
 import { RUN } from '../../commands/dialogue-world.ts';
@@ -60,6 +61,24 @@ describe('a key', () => {
     expect(later.text).toBe(both.find(({ status }) => status === 201)?.text);
     expect(s.engine.started).toHaveLength(1);
   });
+
+  test.each(['claimKey', 'createRun', 'answerKey'] as const)(
+    'can be sent again after an outage of the database, which began with the answer to %s',
+    async (name) => {
+      const s = apiWorld();
+      const { claimKey, createRun, answerKey, releaseKey } = s.store;
+      const away = async () => Promise.reject(new Fault('DATABASE_UNAVAILABLE', 'It does not answer.'));
+      const own = s.store[name] as (...args: readonly unknown[]) => Promise<unknown>;
+      const last = async (...args: readonly unknown[]) => own(...args).then(away);
+      Object.assign(s.store, { answerKey: away, releaseKey: away, [name]: last });
+      expect(await s.post(START, { headers: key('k') })).toMatchObject({ status: 503 });
+      Object.assign(s.store, { claimKey, createRun, answerKey, releaseKey });
+      const again = await s.post(START, { headers: key('k') });
+      expect(again.status).toBe(201);
+      expect((await s.post(START, { headers: key('k') })).text).toBe(again.text);
+      expect(s.engine.started).toHaveLength(1);
+    },
+  );
 
   test('survives a process that was killed before it answered, wherever that was', async () => {
     const s = apiWorld();
