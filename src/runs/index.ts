@@ -56,7 +56,7 @@ export {
   tidyBranches,
 } from './local/index.ts';
 export { tryKeepOutcomes } from './outcomes.ts';
-export { pickLocally, requireLocalChoice, standingPicks } from './picks.ts';
+export { opinionsOn, pickLocally, requireLocalChoice, standingPicks } from './picks.ts';
 export {
   applyPick,
   type CommitPorts,

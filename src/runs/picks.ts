@@ -31,6 +31,15 @@ export async function standingPicks(
   return standing;
 }
 
+/** Votes, and the picks that count. Only judged runs have any. */
+export async function opinionsOn(
+  store: StorePart<'intent' | 'picks' | 'votes'>,
+  { id, decision }: Pick<RunRecord, 'decision' | 'id'>,
+): Promise<{ readonly votes: readonly Vote[]; readonly picks: readonly PickRecord[] }> {
+  if (!decision) return { votes: [], picks: [] };
+  return { votes: await store.votes(id), picks: await standingPicks(store, id) };
+}
+
 type StorePart<K extends keyof Store> = { readonly [M in K]: Store[M] };
 
 interface LocalPick {

@@ -13,7 +13,7 @@ import { firstInSequence } from '../core/ranking/index.ts';
 import type { Diffs, DiffView, OriginView, RunView } from '../core/reports/index.ts';
 import type { Artifacts, RunRecord, Store } from '../ports/index.ts';
 import { readPatch, type World } from './context.ts';
-import { standingPicks } from './picks.ts';
+import { opinionsOn } from './picks.ts';
 import { shownWork } from './shown.ts';
 import { unlessDamaged } from './stage.ts';
 
@@ -44,10 +44,7 @@ export async function viewOf(
     const why = world.diskSpace?.shortage() ?? null;
     return { ...view, queue: { position: at + 1, of: order.length, ...(why === null ? {} : { why }) } };
   }
-  // Only judged runs have picks and votes.
-  if (!run.decision) return view;
-  const votes = await world.store.votes(run.id);
-  const picks = await standingPicks(world.store, run.id);
+  const { votes, picks } = await opinionsOn(world.store, run);
   return {
     ...view,
     ...(votes.length > 0 ? { votes } : {}),

@@ -234,6 +234,20 @@ inChromium('the pages of an installation', (browser) => {
     });
   });
 
+  test('the list that is open shows what has changed while its connection was broken', async () => {
+    await using served = await servedTo(mona, await installationOf(PLAIN));
+    const { world } = served;
+    await visiting(browser(), served.site, WIDE, async ({ page, go }) => {
+      const connected = page.waitForResponse('**/events');
+      await go('/runs');
+      await connected;
+      await world.store.transition('r000000052', 'cancelled', 'mona', world.now);
+      // As when the server stops; browsers connect again by themselves.
+      world.close();
+      await page.locator('tr', { hasText: '(52)' }).getByText('cancelled').waitFor();
+    });
+  });
+
   test('show hostile texts as text: no script runs, nothing is loaded from elsewhere, no element is added', async () => {
     const text = [...SCRIPTS, ...CORPUS].join(' ');
     const hostile: Names = {

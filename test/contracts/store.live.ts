@@ -169,6 +169,15 @@ export function liveContract(fresh: () => Promise<Store>): void {
       ['a candidate', (store) => store.putCandidate(candidate('r1', 'A', 'reads'))],
       ['a stage', (store) => store.markStage('r1', 'admit', 'start', 5)],
       ['money', (store) => bookRow(store, call({ usd: 0.1, at: 1 }))],
+      ['a vote', (store) => store.vote('r1', { alias: 'A', by: { id: 6, login: 'nina' }, at: 3 })],
+      [
+        'a pick',
+        (store) =>
+          store.addPick('r1', {
+            ...{ alias: 'A', by: null, at: 3, key: 'k' },
+            shown: { aliases: ['A'], first: 'A', votes: {} },
+          }),
+      ],
       ['a reply', (store) => store.addReply('r1', 'k', { kind: 'approve', text: '', by: null, at: 3 })],
     ];
     test.each(changes)('differ after a change of %s, and only then', async (_, change) => {

@@ -200,6 +200,31 @@ describe('in blind mode', () => {
     expect(kinds).toEqual(expect.arrayContaining(['choice', 'comparison', 'status']));
   });
 
+  test('a page that was just loaded need not be loaded again, until somebody votes or picks elsewhere', async () => {
+    const s = apiWorld();
+    await shown(s, 'choice', blind);
+    const web = pagesOver(s);
+    const get = (path: string) => web.fetch(new Request(`http://runoff.test/runs/${RUN}${path}`));
+    const ofPage = async () => /data-live-structure="(\w+)"/.exec(await (await get('')).text())?.[1];
+    const ofStream = async () => /"structure":"(\w+)"/.exec(await eventsUntil('run', get('/events')))?.[1];
+    const seen = new Set();
+    const look = async () => {
+      const structure = await ofPage();
+      expect(structure).toBe(await ofStream());
+      expect(seen).not.toContain(structure);
+      seen.add(structure);
+    };
+    await look();
+    await s.store.vote(RUN, { by: { id: 6, login: 'nina' }, alias: 'B', at: s.now() });
+    await look();
+    await s.store.vote(RUN, { by: { id: 6, login: 'nina' }, alias: 'A', at: s.now() });
+    await look();
+    const alone = { aliases: ['A'], first: 'A', votes: {} };
+    await s.store.addPick(RUN, { alias: 'A', by: null, at: s.now(), key: 'k', shown: alone });
+    await look();
+    web.close();
+  });
+
   test.each([
     ['the issue is closed', 'the issue was closed'],
     ['somebody gives up the pick', null],

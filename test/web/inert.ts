@@ -21,7 +21,7 @@ const TAGS = new Set(
   ),
 );
 const ATTRIBUTES =
-  /^(?:href|src|rel|class|id|lang|charset|name|content|defer|scope|colspan|role|tabindex|title|open|method|action|value|type|maxlength|selected|datetime|min|max|rows|required|checked|inputmode|hidden|aria-(?:label|labelledby|hidden|current|keyshortcuts)|data-(?:title|key|lang|live|live-text|live-status|number|call|steps))$/;
+  /^(?:href|src|rel|class|id|lang|charset|name|content|defer|scope|colspan|role|tabindex|title|open|method|action|value|type|maxlength|selected|datetime|min|max|rows|required|checked|inputmode|hidden|aria-(?:label|labelledby|hidden|current|keyshortcuts)|data-(?:title|key|lang|live|live-structure|live-text|live-status|number|call|steps))$/;
 
 /** What browsers show as nothing, as something else, or in another order. */
 const HIDDEN = /(?![\t\n])[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;

@@ -138,8 +138,10 @@ const follow = async (path: string, who: Viewer | null = mona, headers: Record<s
 
 describe('the stream of a run', () => {
   test('tells what has changed, and whether the page must be loaded again', async () => {
+    const page = await (await world.get('/runs/r111111111', mona)).text();
     const stream = await follow('/runs/r111111111/events');
     const first = await stream.until('run');
+    expect(page).toContain(`data-live-structure="${first.data.structure}"`);
     expect(first.data).toMatchObject({
       state: 'queued',
       texts: { 'A.note': 'starts', 'A.usd': '$0.25', usd: '$0.00' },

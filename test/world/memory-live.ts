@@ -9,7 +9,7 @@ interface LiveSources {
   readonly candidates: (id: RunId) => readonly Candidate[];
   readonly calls: readonly LedgerRow[];
   /** What else of a run counts as a change. */
-  readonly others: (id: RunId) => unknown;
+  readonly others: (id: RunId) => Promise<unknown>;
 }
 
 /** Steps of coders and marks of runs, over maps. */
@@ -23,7 +23,7 @@ export function memoryLive(
       .toSorted((a, b) => a.number - b.number);
   const aliases = (id: RunId): string[] =>
     [...new Set([...(stored.get(id)?.values() ?? [])].map(({ alias }) => alias))].toSorted();
-  const markOf = (run: RunRecord): RunMark => ({
+  const markOf = async (run: RunRecord): Promise<RunMark> => ({
     id: run.id,
     origin: run.origin,
     version: JSON.stringify([
@@ -33,7 +33,7 @@ export function memoryLive(
       run.stages,
       sources.candidates(run.id),
       sources.calls.filter(({ runId }) => runId === run.id),
-      sources.others(run.id),
+      await sources.others(run.id),
     ]),
     steps: Object.fromEntries(
       sources
@@ -87,12 +87,10 @@ export function memoryLive(
     async runMarks(which) {
       const runs = sources.records();
       if ('newest' in which) {
-        return runs
-          .toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
-          .slice(0, which.newest)
-          .map(markOf);
+        const newestFirst = runs.toSorted((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1));
+        return Promise.all(newestFirst.slice(0, which.newest).map(markOf));
       }
-      return runs.filter(({ id }) => which.includes(id)).map(markOf);
+      return Promise.all(runs.filter(({ id }) => which.includes(id)).map(markOf));
     },
     forget: (id) => void stored.delete(id),
   };

@@ -123,7 +123,11 @@ export function memoryStore(): Store {
     records,
     candidates: (id) => [...(entries.get(id)?.candidates.values() ?? [])],
     calls,
-    others: (id) => [[...(entries.get(id)?.replies.keys() ?? [])]],
+    others: async (id) => [
+      [...(entries.get(id)?.replies.keys() ?? [])],
+      await picked.votes(id),
+      await picked.picks(id),
+    ],
   });
   const living = (): RunRecord[] => records().filter((run) => !isFinal(run.state));
   const inStates = (states: readonly RunState[]): RunRecord[] =>

@@ -33,12 +33,33 @@
   const sent = new Map();
   const liveParts = () => document.querySelectorAll('[data-live][id]');
 
-  // Each of these remembers a state of a part, and gives it to the part that takes its place.
+  /** Elements by what they are for, and by their number among those for the same. */
+  function byPurpose(elements) {
+    const counts = new Map();
+    const found = new Map();
+    for (const element of elements) {
+      const { form, name, tagName, textContent, value } = element;
+      const what =
+        element.getAttribute('href') ?? element.getAttribute('aria-label') ?? (value || textContent);
+      const purpose = [tagName, form?.getAttribute('action'), name, what].join('\n');
+      const count = counts.get(purpose) ?? 0;
+      counts.set(purpose, count + 1);
+      found.set(`${purpose}\n${count}`, element);
+    }
+    return found;
+  }
+
+  // Each of these remembers a state of a part, and gives it to the part that takes its place. What is open or focused stays
+  // so only for the same purpose: in the place of a button there may be one that does something else.
   function openDetails(part) {
-    const opened = [...part.querySelectorAll('details')].map(({ open }) => open);
+    const all = (root) => byPurpose(root.querySelectorAll('details > summary'));
+    const opened = [...all(part)].filter(([, summary]) => summary.parentElement.open);
     return (next) => {
-      for (const [at, details] of next.querySelectorAll('details').entries())
-        if (opened[at]) details.open = true;
+      const there = all(next);
+      for (const [purpose] of opened) {
+        const details = there.get(purpose)?.parentElement;
+        if (details) details.open = true;
+      }
     };
   }
   function scrollOf(part) {
@@ -52,10 +73,10 @@
     };
   }
   function focusIn(part) {
-    const all = (root) => [...root.querySelectorAll('a[href], button, summary, [tabindex]')];
-    const at = part.contains(document.activeElement) ? all(part).indexOf(document.activeElement) : -1;
+    const all = (root) => byPurpose(root.querySelectorAll('a[href], button, summary, [tabindex]'));
+    const focused = [...all(part)].find(([, element]) => element === document.activeElement);
     return (next) => {
-      if (at >= 0) all(next)[at]?.focus({ preventScroll: true });
+      if (focused) all(next).get(focused[0])?.focus({ preventScroll: true });
     };
   }
 
@@ -82,11 +103,15 @@
     showTimes(next);
   }
 
-  let loading = null;
+  let waiting = null;
+  let isLoading = false;
+  /** Milliseconds over which the next load is spread, if there must be one after the present one. */
+  let again = null;
   let loadedAt = 0;
   async function load() {
     loadedAt = performance.now();
     const response = await fetch(location.href, { headers: { accept: 'text/html' } });
+    if (response.status >= 500 || response.status === 429) throw new Error('Not at the moment.');
     if (!response.ok) return;
     const fresh = parsed(await response.text());
     for (const part of liveParts()) {
@@ -94,26 +119,34 @@
       if (next?.hasAttribute('data-live')) replacePart(part, next);
     }
   }
+  async function loadNow() {
+    waiting = null;
+    isLoading = true;
+    again = null;
+    await load().catch(() => {
+      again ??= RETRY_MS;
+    });
+    isLoading = false;
+    if (again !== null) loadSoon(again);
+  }
   /** Loads soon, at a random moment: many people may look at the same page. */
   function loadSoon(spread) {
-    if (loading !== null || liveParts().length === 0) return;
+    // The page that is on its way may lack the change.
+    if (isLoading) again = spread;
+    if (isLoading || waiting !== null || liveParts().length === 0) return;
     const wait = Math.max(0, loadedAt + LOAD_MS - performance.now()) + Math.random() * spread;
-    loading = setTimeout(() => {
-      load()
-        .catch(() => undefined)
-        .finally(() => {
-          loading = null;
-        });
-    }, wait);
+    waiting = setTimeout(loadNow, wait);
   }
 
   // --- Events --------------------------------------------------------------------------------------------------------
   const list = document.getElementById('steps');
   const runOf = /^\/runs\/([^/]+)/.exec(location.pathname);
   let source = null;
-  let structure = null;
+  /** Of the run as the page shows it, until the first event says what it is now. */
+  let structure = document.querySelector('[data-live-structure]')?.dataset.liveStructure ?? null;
   let position = null;
   let isOver = false;
+  let wasOpen = false;
 
   function address() {
     const steps = list?.dataset.steps;
@@ -168,7 +201,12 @@
         if (event.lastEventId) position = event.lastEventId;
         work(event);
       });
-    source.addEventListener('open', () => setStatus('This page is live.'));
+    source.addEventListener('open', () => {
+      setStatus('This page is live.');
+      // Of lists, nobody says what has changed while the connection was broken.
+      if (wasOpen && !runOf) loadSoon(LOAD_MS);
+      wasOpen = true;
+    });
     on('run', onRun);
     on('steps', onSteps);
     on('changed', (event) => loadSoon(JSON.parse(event.data).spread));

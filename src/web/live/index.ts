@@ -15,6 +15,7 @@ import { eventStream, type OpenStream } from './stream.ts';
 export const STREAMS_OF_A_PERSON = 12;
 export const STREAMS = 400;
 
+export { structureOf } from './page-events.ts';
 export { POSITION_FORM } from './position.ts';
 export type { FollowedRun, StreamForm } from './run-streams.ts';
 

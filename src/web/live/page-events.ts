@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CoderStep } from '../../core/model/index.ts';
-import { CANDIDATE_STATE_LABELS, costText, elapsed, money } from '../../core/reports/index.ts';
+import { CANDIDATE_STATE_LABELS, costText, elapsed, money, type RunView } from '../../core/reports/index.ts';
+import type { RunRecord } from '../../ports/index.ts';
 import type { ShownCall } from '../../runs/index.ts';
 import { shownLine } from '../layout.ts';
 import type { FollowedRun, StreamForm } from './run-streams.ts';
@@ -17,28 +18,38 @@ export const PAGE_EVENTS: StreamForm = {
 };
 
 /**
- * `structure` changes when more than texts of the page changes: it must be loaded again then. `texts`: by the names that
- * pages give their `data-live-text`: `usd`, `A.note`, `A.state`, `A.usd`, `A.time`. Not markup.
+ * Differs after every change of a run by which more than texts of its pages change: a page with another one must be
+ * loaded again.
  */
-function pageFacts({ run, candidates, usage: { usd } }: FollowedRun): object {
-  const { state, stages, updatedAt, title } = run;
+export function structureOf(
+  { state, updatedAt, title, stages }: RunRecord,
+  { candidates, votes = [], picks = [] }: Pick<RunView, 'candidates' | 'picks' | 'votes'>,
+): string {
   const parts = [
     state,
     updatedAt,
     title,
     stages,
     candidates.map((one) => [one.alias, one.state, one.contestant]),
+    votes.map(({ by, alias }) => [by.id, alias]),
+    picks.map(({ alias }) => alias),
   ];
-  const texts = candidates.flatMap(({ alias, note, state: own, usage, ms }) => [
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+}
+
+/** `texts`, not markup: by the names that pages give their `data-live-text`, such as `usd` and `A.note`. */
+function pageFacts(followed: FollowedRun): object {
+  const { run, candidates, usage } = followed;
+  const texts = candidates.flatMap(({ alias, note, state, usage: own, ms }) => [
     [`${alias}.note`, shownLine(note, NOTE_CHARS)],
-    [`${alias}.state`, CANDIDATE_STATE_LABELS[own]],
-    [`${alias}.usd`, costText(usage)],
+    [`${alias}.state`, CANDIDATE_STATE_LABELS[state]],
+    [`${alias}.usd`, costText(own)],
     [`${alias}.time`, elapsed(ms)],
   ]);
   return {
-    state,
-    structure: createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16),
-    texts: { usd: money(usd), ...Object.fromEntries(texts) },
+    state: run.state,
+    structure: structureOf(run, followed),
+    texts: { usd: money(usage.usd), ...Object.fromEntries(texts) },
   };
 }
 

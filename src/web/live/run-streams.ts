@@ -1,7 +1,7 @@
 import { type Alias, type CoderStep, isFinal, type RunId, type Usage } from '../../core/model/index.ts';
 import type { CandidateView } from '../../core/reports/index.ts';
-import type { RunMark, RunRecord } from '../../ports/index.ts';
-import { type ShownCall, type ShownWork, shownWork, type World } from '../../runs/index.ts';
+import type { PickRecord, RunMark, RunRecord, Vote } from '../../ports/index.ts';
+import { opinionsOn, type ShownCall, type ShownWork, shownWork, type World } from '../../runs/index.ts';
 import { callPosition, isUnderWay, markVersion, type Position, positionText } from './position.ts';
 import { type OpenStream, openReaders, RECHECK_MS, STREAM_SILENCE_MS, type StreamReaders } from './stream.ts';
 
@@ -30,6 +30,9 @@ export interface FollowedRun {
   readonly run: RunRecord;
   readonly candidates: readonly CandidateView[];
   readonly usage: Usage;
+  readonly votes: readonly Vote[];
+  /** Those that count. */
+  readonly picks: readonly PickRecord[];
 }
 
 /** What the events of a kind of readers contain: pages get texts and markup, callers of the API get fields. */
@@ -137,7 +140,7 @@ export function openLiveReaders({
     const run = await store.run(mark.id);
     if (!run) return null;
     const [work, usage] = await Promise.all([shownWork(store, run), store.usage(mark.id)]);
-    const followed = { run, candidates: work.candidates, usage };
+    const followed = { run, candidates: work.candidates, usage, ...(await opinionsOn(store, run)) };
     const fields = new Map([...forms].map((form) => [form, form.run(followed)]));
     const now = { version, fields, work, isOver: hasEnded(run) };
     seen.set(mark.id, now);

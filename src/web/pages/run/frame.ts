@@ -24,14 +24,21 @@ export const runAddress = (id: string, path = ''): string => `/runs/${encodeURIC
 export const pageTitle = ({ title, id }: Pick<RunView, 'id' | 'title'>, of?: string): string =>
   of === undefined ? shownLine(title) || id : `${of}: ${shownLine(title) || id}`;
 
-/** Where the run comes from, and links to its pages. `current` null: a page below one of them. */
-export function runFrame(view: RunView, current: RunPageName | null, body: Html): Html {
+/**
+ * Where the run comes from, and links to its pages. `current` null: a page below one of them. `structure`: of the run as
+ * the page shows it.
+ */
+export function runFrame(
+  view: RunView,
+  { current, structure }: { readonly current: RunPageName | null; readonly structure: string },
+  body: Html,
+): Html {
   const { origin } = view;
   const where =
     origin.kind === 'github'
       ? `${origin.repository} ${origin.work ? 'pull request ' : ''}#${origin.issue}`
       : origin.path;
-  return html`<p class="run-origin">Run <code>${view.id}</code> · ${codeText(where, 300)}</p>
+  return html`<p class="run-origin" data-live-structure="${structure}">Run <code>${view.id}</code> · ${codeText(where, 300)}</p>
 <nav class="run-pages" aria-label="Pages of this run"><ul>${Object.entries(RUN_PAGES)
     .filter(([name]) => hasPage(view, name as RunPageName))
     .map(

@@ -15,6 +15,7 @@ import { loadTestTable, shownWork, viewOf } from '../../../runs/index.ts';
 import { actions } from '../../actions/index.ts';
 import type { WebContext, WebEnv, WebParts } from '../../context.ts';
 import { type Html, type PageContent, sendNotFound, sendPage, shownSentence } from '../../layout.ts';
+import { structureOf } from '../../live/index.ts';
 import { AUDIT_ENTRIES, auditBody } from './audit.ts';
 import { behaviourBody } from './behaviour.ts';
 import { candidateTable, reasonCards } from './candidates.ts';
@@ -117,7 +118,10 @@ const sendRunPage = (
   c: WebContext,
   view: RunView,
   { name, title, body, assets = name === 'debate' ? ['diff2html.css', ...STYLES] : STYLES }: RunPageContent,
-): Promise<Response> => sendPage(c, { title, body: runFrame(view, name, body), assets });
+): Promise<Response> => {
+  const structure = structureOf(c.var.visible.run, view);
+  return sendPage(c, { title, body: runFrame(view, { current: name, structure }, body), assets });
+};
 
 function sendDiff(
   c: WebContext,
