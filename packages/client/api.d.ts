@@ -307,7 +307,7 @@ export interface components {
         };
         Problem: {
             /** @enum {string} */
-            type: "/api/problems/invalid-body" | "/api/problems/unauthorised" | "/api/problems/verb-missing" | "/api/problems/write-access-missing" | "/api/problems/not-found" | "/api/problems/refused" | "/api/problems/key-in-use" | "/api/problems/body-too-large" | "/api/problems/media-type" | "/api/problems/invalid-request" | "/api/problems/key-reused" | "/api/problems/too-many-requests" | "/api/problems/internal" | "/api/problems/github-unavailable" | "/api/problems/database-unavailable";
+            type: "/api/problems/invalid-body" | "/api/problems/unauthorised" | "/api/problems/verb-missing" | "/api/problems/write-access-missing" | "/api/problems/not-found" | "/api/problems/refused" | "/api/problems/key-in-use" | "/api/problems/body-too-large" | "/api/problems/media-type" | "/api/problems/invalid-request" | "/api/problems/key-reused" | "/api/problems/too-many-requests" | "/api/problems/internal" | "/api/problems/github-unavailable" | "/api/problems/database-unavailable" | "/api/problems/server-unavailable";
             title: string;
             status: number;
             /** @description What happened, and what to do. */
@@ -1571,7 +1571,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                name: "invalid-body" | "unauthorised" | "verb-missing" | "write-access-missing" | "not-found" | "refused" | "key-in-use" | "body-too-large" | "media-type" | "invalid-request" | "key-reused" | "too-many-requests" | "internal" | "github-unavailable" | "database-unavailable";
+                name: "invalid-body" | "unauthorised" | "verb-missing" | "write-access-missing" | "not-found" | "refused" | "key-in-use" | "body-too-large" | "media-type" | "invalid-request" | "key-reused" | "too-many-requests" | "internal" | "github-unavailable" | "database-unavailable" | "server-unavailable";
             };
             cookie?: never;
         };

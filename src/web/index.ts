@@ -1,5 +1,5 @@
 import { type Context, Hono } from 'hono';
-import { asFault } from '../core/model/index.ts';
+import { asFault, OUTAGES } from '../core/model/index.ts';
 import { newRunPages, runActions } from './actions/index.ts';
 import { openApi } from './api/index.ts';
 import { arenaPages } from './arena/index.ts';
@@ -146,6 +146,15 @@ function sendFault(error: Error, c: Context<WebEnv>): Promise<Response> {
       503,
       'The database cannot be reached',
       'Nothing can be shown without it. Load the page again in a minute.',
+    );
+  }
+  if (OUTAGES.has(fault.code)) {
+    return sendProblem(
+      c,
+      503,
+      'The server lacks something that this page needs',
+      'Its disk or its artifact store cannot be used at the moment, or memory or open files have run out; its log says which.',
+      'Load the page again in a minute.',
     );
   }
   return sendProblem(

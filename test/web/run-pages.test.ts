@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { Fault } from '../../src/core/model/index.ts';
 import type { RunView } from '../../src/core/reports/index.ts';
+import type { World } from '../../src/runs/index.ts';
 import {
   candidate,
   coding,
@@ -11,10 +13,11 @@ import {
   VOTES,
   waiting,
 } from '../core/reports/sample.ts';
+import { partial } from '../world/partial.ts';
 import { expectInert } from './inert.ts';
 import { richParts, richRun } from './rich-run.ts';
 import { collected, pageOf, storedRun } from './stored-run.ts';
-import { mona } from './web-world.ts';
+import { mona, webWorld } from './web-world.ts';
 
 /** The text of a page as readers see it: without markup, one blank between words. */
 const wordsOf = (page: string): string =>
@@ -181,6 +184,22 @@ describe('tests × candidates', () => {
     );
     expect(one).toContain('exit code 1');
     expect((await world.get(`/runs/${view.id}/tests/9-9`, mona)).status).toBe(404);
+  });
+
+  test('say that the server lacks something while the artifact store is away, and where the reason is', async () => {
+    const world = webWorld({
+      world: partial<World>({
+        artifacts: partial<World['artifacts']>({
+          get: async () => Promise.reject(new Fault('ARTIFACTS_UNAVAILABLE', 'The bucket does not answer.')),
+        }),
+      }),
+    });
+    world.rights.set('42 5', 'read');
+    await world.run('r111111111');
+    await world.store.putCandidate(candidate('A', { runId: 'r111111111' }));
+    const answer = await world.get('/runs/r111111111/candidates/A', mona);
+    expect(answer.status).toBe(503);
+    expect(wordsOf(await answer.text())).toMatch(/artifact store cannot be used.*Load the page again/);
   });
 
   test.each(['not kept', 'damaged'])('show what decided if the full results are %s', async (how) => {

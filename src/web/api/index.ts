@@ -172,8 +172,11 @@ const tooLarge = (): never => {
 /** What others can cause is answered with its problem; everything else is logged, and says nothing of the inside. */
 function answerError({ world }: ApiParts, error: Error, c: Context<WebEnv>): Response {
   const known = error instanceof HTTPException ? ofLibrary(error) : problemOf(error);
+  const path = c.req.path.slice(0, 200);
+  if (known?.problem === 'server-unavailable')
+    world.log.warn({ path, err: error }, 'a request to the API has to be sent again later');
   if (known) return problemResponse(known, c.req.path);
-  world.log.error({ path: c.req.path.slice(0, 200), err: error }, 'a request to the API failed');
+  world.log.error({ path, err: error }, 'a request to the API failed');
   const problem = new ApiProblem(
     'internal',
     'The log of the server says what happened. Tell the person who runs it.',

@@ -1,4 +1,4 @@
-import { asFault, type FaultCode } from '../../core/model/index.ts';
+import { asFault, type FaultCode, OUTAGES } from '../../core/model/index.ts';
 
 /**
  * Everything that can go wrong with a request. `docs/api.md` has a section for each, and the server a page, which the
@@ -20,6 +20,7 @@ export const PROBLEMS = {
   internal: { status: 500, title: 'Something went wrong in Runoff' },
   'github-unavailable': { status: 503, title: 'GitHub does not answer' },
   'database-unavailable': { status: 503, title: 'The database does not answer' },
+  'server-unavailable': { status: 503, title: 'The server lacks something that this needs' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 export type ProblemName = keyof typeof PROBLEMS;
 
@@ -81,9 +82,19 @@ const OUTAGE_PROBLEMS: Readonly<Partial<Record<FaultCode, ApiProblem>>> = {
   ),
 };
 
+/** Of the disk, the artifact store, or what the system gives to programs. */
+const OTHER_OUTAGE = new ApiProblem(
+  'server-unavailable',
+  'The disk or the artifact store of the server cannot be used at the moment, or memory or open files have run out; its log says which. Send the request again later.',
+  { retryAfter: OUTAGE_SECONDS },
+);
+
 /** The problem behind an error; null if it is a fault of Runoff itself. */
-export const problemOf = (thrown: unknown): ApiProblem | null =>
-  thrown instanceof ApiProblem ? thrown : (OUTAGE_PROBLEMS[asFault(thrown).code] ?? null);
+export function problemOf(thrown: unknown): ApiProblem | null {
+  if (thrown instanceof ApiProblem) return thrown;
+  const { code } = asFault(thrown);
+  return OUTAGE_PROBLEMS[code] ?? (OUTAGES.has(code) ? OTHER_OUTAGE : null);
+}
 
 /** A problem in the form of RFC 9457. `instance`: the path of the request. */
 export function problemResponse(

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { Fault } from '../../../src/core/model/index.ts';
 import { tokenIdIn } from '../../../src/core/tokens/index.ts';
 import { RunRequest } from '../../../src/runs/index.ts';
 import { ada, atWork, shown } from '../../commands/command-world.ts';
@@ -286,6 +287,26 @@ describe('who may do what', () => {
     expect(answer).toMatchObject({ status: 503, body: problem('github-unavailable') });
     expect(answer.headers.get('retry-after')).toBe('30');
   });
+
+  test.each(['ARTIFACTS_UNAVAILABLE', 'DISK_FULL', 'DISK_FAILING', 'RESOURCES_EXHAUSTED'] as const)(
+    'a request that met %s can be sent again later',
+    async (code) => {
+      const s = apiWorld();
+      await shown(s, 'choice');
+      const { get, put } = s.artifacts;
+      const fails = async () => Promise.reject(new Fault(code, 'The store is away.'));
+      Object.assign(s.artifacts, { get: fails, put: fails });
+      for (const answer of [
+        await s.get(`${RUNS}/${RUN}/candidates/A/diff`),
+        await s.post(START.replace('/7/', '/8/'), { body: {}, headers: { 'idempotency-key': 'k' } }),
+      ]) {
+        expect(answer).toMatchObject({ status: 503, body: problem('server-unavailable') });
+        expect(answer.headers.get('retry-after')).toBe('30');
+      }
+      Object.assign(s.artifacts, { get, put });
+      expect(await s.get(`${RUNS}/${RUN}/candidates/A/diff`)).toMatchObject({ status: 200 });
+    },
+  );
 
   test('a token of GitHub is its person, and acts with the scope that lets it write there', async () => {
     const calls: string[] = [];
