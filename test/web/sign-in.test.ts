@@ -21,6 +21,9 @@ let web: WebApp;
 let url: string;
 let now: number;
 let store: ReturnType<typeof memoryStore>;
+/** The error with which GitHub answers the next code. */
+let codeError: string | null = null;
+const logged: unknown[] = [];
 
 beforeAll(async () => {
   world = await openGitHubWorld({ private: true });
@@ -49,12 +52,17 @@ afterAll(async () => {
 beforeEach(async () => {
   now = Date.UTC(2026, 0, 1);
   store = memoryStore();
+  logged.length = 0;
   const parts = worldOf();
   const { apiUrl, url: gitUrl, userFlow } = world.github;
   const { identify, routes } = openSignIn({
     world: parts,
     github: { apiUrl, gitUrl },
-    fetch,
+    fetch: async (input, init) => {
+      const error = codeError;
+      codeError = null;
+      return error === null ? fetch(input, init) : Response.json({ error });
+    },
     settings: {
       publicUrl: url,
       signIn: userFlow,
@@ -74,7 +82,8 @@ beforeEach(async () => {
 function worldOf(): World {
   const clock = { now: () => now, elapsed: () => now, sleep: async () => undefined };
   const random = { nonce: () => '0'.repeat(32) };
-  return partial<World>({ store, github, clock, random, log: silent }, ['diskSpace']);
+  const log = { ...silent, error: (fields: object) => void logged.push(fields) };
+  return partial<World>({ store, github, clock, random, log }, ['diskSpace']);
 }
 const csrfIn = async (browser: Browser): Promise<string> =>
   fieldOf(await (await browser.get(`${url}/runs`)).text(), 'csrf');
@@ -204,6 +213,28 @@ describe('signing in', () => {
     world.github.faults.add({ method: 'POST', path: /access_token$/, status: 502 });
     const { response } = await signIn(browser, url, 'bob');
     expect(response.status).toBe(503);
+    expect(await isSignedIn(browser)).toBe(false);
+  });
+
+  test('tells a person what only they can do, and the operator what only they can', async () => {
+    const browser = openBrowser();
+    codeError = 'unverified_user_email';
+    const unverified = (await signIn(browser, url, 'bob')).response;
+    expect([unverified.status, await unverified.text()]).toEqual([
+      403,
+      expect.stringContaining('Verify yours in the settings of your account'),
+    ]);
+    expect(logged).toEqual([]);
+    for (const error of ['redirect_uri_mismatch', 'application_suspended']) {
+      const start = new URL((await browser.get(`${url}/sign-in`)).headers.get('location') ?? '');
+      const back = new URLSearchParams({ error, state: start.searchParams.get('state') ?? '' });
+      const returned = await browser.get(`${url}/sign-in/callback?${back}`);
+      expect([returned.status, await returned.text()]).toEqual([
+        500,
+        expect.stringContaining('Signing in is not set up correctly'),
+      ]);
+      expect(logged.splice(0)).toEqual([{ why: error }]);
+    }
     expect(await isSignedIn(browser)).toBe(false);
   });
 

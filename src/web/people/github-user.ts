@@ -17,10 +17,16 @@ export interface GitHubUserFlow {
   readonly fetch: typeof fetch;
 }
 
-export type CodeExchange =
-  | { readonly kind: 'person'; readonly person: Actor }
+export type CodeExchange = { readonly kind: 'person'; readonly person: Actor } | NoPerson;
+
+/** Why nobody has signed in. */
+export type NoPerson =
   /** GitHub did not accept the code: it was used before, is too old, or belongs to another sign-in. */
   | { readonly kind: 'refused' }
+  /** The person did not agree. */
+  | { readonly kind: 'declined' }
+  /** The person's primary e-mail address on GitHub is not verified. */
+  | { readonly kind: 'unverified' }
   | { readonly kind: 'misconfigured'; readonly why: string };
 
 /** Fields of GitHub's answer to a code. It answers 200 also to what it refuses. */
@@ -29,12 +35,19 @@ const TokenAnswer = z.union([
   z.object({ error: z.string().max(200) }),
 ]);
 
-/** Errors that no person can cause by a code. */
+/** Errors that only the operator can resolve. */
 const OPERATOR_ERRORS = new Set([
+  'application_suspended',
   'incorrect_client_credentials',
   'redirect_uri_mismatch',
-  'unverified_user_email',
 ]);
+
+/** What an error of GitHub means, in its answer to a code or in the address by which a browser comes back. */
+export function signInError(error: string): NoPerson {
+  if (error === 'access_denied') return { kind: 'declined' };
+  if (error === 'unverified_user_email') return { kind: 'unverified' };
+  return OPERATOR_ERRORS.has(error) ? { kind: 'misconfigured', why: error } : { kind: 'refused' };
+}
 
 /**
  * Exchanges the code that GitHub gave a browser for who it was given to. The user's token reads that, and is then given
@@ -47,11 +60,7 @@ export async function personOfCode(
 ): Promise<CodeExchange> {
   if (!CODE_FORM.test(given.code) || !github) return { kind: 'refused' };
   const answer = await exchange(flow, given);
-  if ('error' in answer) {
-    return OPERATOR_ERRORS.has(answer.error)
-      ? { kind: 'misconfigured', why: answer.error }
-      : { kind: 'refused' };
-  }
+  if ('error' in answer) return signInError(answer.error);
   const token = answer.access_token;
   try {
     const holder = await github.people.ofToken(token);

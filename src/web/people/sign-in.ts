@@ -7,7 +7,7 @@ import type { World } from '../../runs/index.ts';
 import type { SignedIn, WebContext, WebEnv } from '../context.ts';
 import { sendPage, sendProblem } from '../layout.ts';
 import { isSameText } from './csrf.ts';
-import { type CodeExchange, type GitHubUserFlow, personOfCode } from './github-user.ts';
+import { type GitHubUserFlow, type NoPerson, personOfCode, signInError } from './github-user.ts';
 import { csrfOf, openSessions, SESSION_MS } from './sessions.ts';
 
 interface SignInOptions {
@@ -128,9 +128,7 @@ async function finish(
   cookies.forgetAttempt(c);
   const { state = '', code, error } = c.req.query();
   if (!attempt || !isSameText(state, attempt.state)) return sendInvalidSignIn(c);
-  if (error !== undefined || code === undefined) {
-    return sendSignInProblem(c, 'You are not signed in', 'GitHub says that you did not agree to sign in.');
-  }
+  if (error !== undefined || code === undefined) return sendFailed(c, world, signInError(error ?? ''));
   const exchanged = await personOfCode(flow, world, { code, verifier: attempt.verifier }).catch(
     (thrown: unknown): null => {
       world.log.warn({ err: thrown }, 'GitHub did not say who signed in');
@@ -144,22 +142,38 @@ async function finish(
   return c.redirect(localPath(attempt.to, publicUrl), 303);
 }
 
+/** `why` null: GitHub did not say. */
 function sendFailed(
   c: WebContext,
   { log }: Pick<World, 'log'>,
-  exchanged: Exclude<CodeExchange, { kind: 'person' }> | null,
-): Promise<Response> {
-  if (exchanged === null)
-    return sendProblem(c, 503, 'GitHub cannot be reached', 'You are not signed in. Try again in a minute.');
-  if (exchanged.kind === 'refused') return sendInvalidSignIn(c);
-  log.error({ why: exchanged.why }, 'GitHub refuses the client id, secret or address of the App');
-  return sendProblem(
-    c,
-    500,
-    'Signing in is not set up correctly',
-    'GitHub refuses the client id, the client secret or the callback address of the App; the log of the server says which.',
-    'Tell the person who runs this server.',
-  );
+  why: NoPerson | null,
+): Response | Promise<Response> {
+  switch (why?.kind) {
+    case undefined:
+      return sendProblem(c, 503, 'GitHub cannot be reached', 'You are not signed in. Try again in a minute.');
+    case 'refused':
+      return sendInvalidSignIn(c);
+    case 'declined':
+      return sendSignInProblem(c, 'You are not signed in', 'GitHub says that you did not agree to sign in.');
+    case 'unverified':
+      return sendSignInProblem(
+        c,
+        'You are not signed in',
+        'GitHub signs nobody in whose primary e-mail address it has not verified. Verify yours in the settings of your account on GitHub, then sign in again.',
+      );
+    case 'misconfigured':
+      log.error(
+        { why: why.why },
+        'GitHub signs nobody in: it refuses the client id, secret or address of the App, or has suspended it',
+      );
+      return sendProblem(
+        c,
+        500,
+        'Signing in is not set up correctly',
+        'GitHub refuses the client id, the client secret or the callback address of the App, or has suspended it; the log of the server says which.',
+        'Tell the person who runs this server.',
+      );
+  }
 }
 
 const sendInvalidSignIn = (c: WebContext): Promise<Response> =>
