@@ -79,7 +79,7 @@ export interface paths {
         };
         /**
          * Follows a run: server-sent events until it is over
-         * @description Events: `run` (`RunEvent`) at the beginning and after each change; with `steps`, also `steps` (`StepsEvent`); `end` when nothing will happen to the run any more. A connection that ends without `end` can be opened again with `Last-Event-ID`.
+         * @description Events: `run` (`RunEvent`) at the beginning and after each change; with `steps`, also `steps` (`StepsEvent`); `end` when Runoff has done its work and awaits nothing. A connection that ends without `end` can be opened again with `Last-Event-ID`.
          */
         get: operations["followRun"];
         put?: never;
@@ -290,7 +290,7 @@ export interface components {
                 ms: number;
             }[];
         };
-        /** @description `data` of the event `end`: nothing will happen to the run any more. */
+        /** @description `data` of the event `end`: Runoff has done its work and awaits nothing. */
         EndEvent: Record<string, never>;
         CommandAnswer: {
             /** @description Id of the command; it also stands in the audit log. */

@@ -80,6 +80,6 @@ export const StepsEvent = z
   })
   .openapi('StepsEvent', { description: '`data` of the event `steps`: what the coder did next.' });
 export const EndEvent = z.strictObject({}).openapi('EndEvent', {
-  description: '`data` of the event `end`: nothing will happen to the run any more.',
+  description: '`data` of the event `end`: Runoff has done its work and awaits nothing.',
 });
 export type StepsEvent = z.infer<typeof StepsEvent>;

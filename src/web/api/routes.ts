@@ -85,7 +85,7 @@ export const followRunRoute = createRoute({
   operationId: 'followRun',
   summary: 'Follows a run: server-sent events until it is over',
   description:
-    'Events: `run` (`RunEvent`) at the beginning and after each change; with `steps`, also `steps` (`StepsEvent`); `end` when nothing will happen to the run any more. A connection that ends without `end` can be opened again with `Last-Event-ID`.',
+    'Events: `run` (`RunEvent`) at the beginning and after each change; with `steps`, also `steps` (`StepsEvent`); `end` when Runoff has done its work and awaits nothing. A connection that ends without `end` can be opened again with `Last-Event-ID`.',
   security,
   request: { params: RunPath, query: EventsQuery, headers: LastEventHeader },
   responses: {

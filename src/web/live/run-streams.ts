@@ -217,6 +217,9 @@ export function openLiveReaders({
   };
 }
 
-/** A run that nothing will happen to any more; a published one may still be merged. */
+/**
+ * Runoff has done its work and awaits nothing: not the end of a pull request, nor a pick. Somebody may pick later from a
+ * result whose pull request could not be opened, but whoever waits for the result must not wait for that.
+ */
 const hasEnded = ({ state, outcome }: RunRecord): boolean =>
   isFinal(state) || (state === 'published' && outcome?.kind !== 'pull');
