@@ -40,7 +40,10 @@ export function openLocalCommands(world: LocalPorts): PageCommands {
         return refusedOnPage('A different command was already sent with this key. Load the page again.');
       if (!before) {
         const { text, about } = given;
-        applied.set(id, { text, about, outcome: applyLocally(world, id, given) });
+        const outcome = applyLocally(world, id, given);
+        applied.set(id, { text, about, outcome });
+        // An outage, after which the form can be sent again: what it has done is kept under its id.
+        outcome.catch(() => applied.delete(id));
       }
       await applied.get(id)?.outcome;
       return { kind: 'recorded', command: id };

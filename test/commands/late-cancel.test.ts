@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openLocalCommands, recordPullState, stopRunsOfIssue } from '../../src/commands/index.ts';
+import { Fault } from '../../src/core/model/index.ts';
 import type { Publisher } from '../../src/ports/index.ts';
 import { settleOutcomes, type World } from '../../src/runs/index.ts';
 import { publish } from '../../src/runs/publish/index.ts';
@@ -399,6 +400,21 @@ test('a cancel on the page of a local run whose result is about to be shown is r
   });
   await s.store.transition(RUN, 'failed', 'test', 3);
   expect(await cancel('late')).toEqual({ kind: 'done', note: 'the run had already ended' });
+});
+
+test('a form of the page of a local run that met an outage can be sent again', async () => {
+  const s = commandWorld();
+  const origin = { kind: 'local', path: '/home/ada/lists' } as const;
+  await s.store.createRun({ id: RUN, origin, title: 'x', request: null, at: 1 });
+  const commands = openLocalCommands(s.world);
+  const by = { id: 0, login: 'ada' };
+  const form = { via: 'page', key: 'k', by, text: '/auto-dev cancel', about: { run: RUN } } as const;
+  const { run } = s.store;
+  Object.assign(s.store, { run: async () => Promise.reject(new Fault('DATABASE_UNAVAILABLE', 'away')) });
+  await expect(commands.onPage(form)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+  Object.assign(s.store, { run });
+  expect(await commands.onPage(form)).toMatchObject({ kind: 'recorded' });
+  expect((await runOf(s)).state).toBe('cancelled');
 });
 
 test('a cancel that goes on after 8,000 characters cancels nothing', async () => {
