@@ -54,6 +54,27 @@ test('a repository is shown by its own runs, however many others have run since'
   expect(await at('/leaderboard?repo=github-42')).toContain('<caption>3 runs</caption>');
 });
 
+test('it is calculated once a minute, however often and by however many it is looked at', async () => {
+  world.rights.set('42 5', 'read').set('42 6', 'read');
+  const other = { kind: 'github', id: 6, login: 'nina', operator: false } as const;
+  const { outcomes } = world.store;
+  let reads = 0;
+  Object.assign(world.store, {
+    outcomes: (...which: Parameters<typeof outcomes>) => {
+      reads += 1;
+      return outcomes(...which);
+    },
+  });
+  const caption = async (viewer: Parameters<WebWorld['get']>[1]) =>
+    /<caption>(.*)<\/caption>/.exec(await at('/leaderboard', viewer))?.[1];
+  expect(await Promise.all([caption(mona), caption(mona), caption(other)])).toEqual(Array(3).fill('3 runs'));
+  const [newest = expect.fail()] = run(50, FIELD, MODELS.gpt);
+  await world.store.keepOutcomes(newest.runId, [{ ...newest, repository: 'github-42' }], 1);
+  expect([await caption(mona), reads]).toEqual(['3 runs', 1]);
+  world.now += 60_000;
+  expect([await caption(other), reads]).toEqual(['4 runs', 2]);
+});
+
 test('it shows an interval and the cost of each contestant, and what kind of work is selected', async () => {
   world.rights.set('42 5', 'read');
   const page = await at('/leaderboard');

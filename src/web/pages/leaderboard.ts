@@ -7,7 +7,7 @@ import {
   WORK_KINDS,
   type WorkKind,
 } from '../../core/learning/index.ts';
-import { counted } from '../../core/model/index.ts';
+import { counted, openTimedCache } from '../../core/model/index.ts';
 import { contestantName, NONE_TOLD_APART, peopleNotes, standingTexts } from '../../core/reports/index.ts';
 import { isLocalKey, repositoryKeyOf } from '../../runs/index.ts';
 import type { Viewer, WebEnv, WebParts } from '../context.ts';
@@ -15,6 +15,11 @@ import { type Html, sendNotFound, sendPage, shownLine, shownText } from '../layo
 
 /** Runs that are read of what is selected; the newest count. Our default, as for `runoff leaderboard`. */
 const MAX_LEADERBOARD_RUNS = 5_000;
+
+/** Milliseconds for which a calculated leaderboard is shown. Our default: thousands of runs take half a second. */
+const LEADERBOARD_MS = 60_000;
+/** Leaderboards that are kept. Our default. */
+const MAX_LEADERBOARDS = 100;
 
 interface Selection {
   /** Key of a repository; absent: all that the viewer may see. */
@@ -25,6 +30,13 @@ interface Selection {
 /** Which contestants win, from runs of repositories that the viewer may see, and of no others. */
 export function leaderboardPages(parts: WebParts): Hono<WebEnv> {
   const app = new Hono<WebEnv>();
+  const { clock, store } = parts.world;
+  // By what is counted, so that nobody sees more than they may.
+  const known = openTimedCache<Leaderboard>(clock.elapsed, LEADERBOARD_MS, MAX_LEADERBOARDS);
+  const calculate = async (repositories: readonly string[], kind?: WorkKind): Promise<Leaderboard> => {
+    const outcomes = await store.outcomes({ repositories, runs: MAX_LEADERBOARD_RUNS });
+    return leaderboardOf(outcomes.filter((one) => kind === undefined || one.kind === kind));
+  };
   app.get('/', async (c) => {
     const { viewer } = c.var;
     if (!viewer) return sendNotFound(c);
@@ -33,12 +45,11 @@ export function leaderboardPages(parts: WebParts): Hono<WebEnv> {
     const kind = WORK_KINDS.find((one) => one === asked.kind);
     const repository = asked.repository && names.has(asked.repository) ? asked.repository : undefined;
     const selection = { ...(kind ? { kind } : {}), ...(repository ? { repository } : {}) };
-    const outcomes = await parts.world.store.outcomes({
-      repositories: repository ? [repository] : [...names.keys()],
-      runs: MAX_LEADERBOARD_RUNS,
-    });
-    const ofKind = outcomes.filter((one) => kind === undefined || one.kind === kind);
-    const table = leaderboardTable(leaderboardOf(ofKind), names, selection);
+    const repositories = repository ? [repository] : [...names.keys()].toSorted();
+    const leaderboard = await known.get(JSON.stringify([kind, repositories]), () =>
+      calculate(repositories, kind),
+    );
+    const table = leaderboardTable(leaderboard, names, selection);
     const body = complete
       ? table
       : html`${table}<p class="muted">Runs of some repositories may be missing: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute.</p>`;
