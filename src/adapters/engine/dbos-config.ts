@@ -65,7 +65,7 @@ export const DEFAULT_EXAMINATIONS = 2;
  * Our default: a flow that this process has put into a queue starts after half of this time on average. Each poll costs
  * two queries, so most of an idle process are left out (`PollSchedule`).
  */
-export const QUEUE_POLL_MS = 100;
+export const QUEUE_POLL_MS = 25;
 /** Maximum number of connections; up to half of them may wait for results. */
 const POOL_SIZE = 6;
 

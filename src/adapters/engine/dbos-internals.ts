@@ -8,12 +8,18 @@ import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 
 /**
- * Milliseconds between two polls of a queue that only other processes may have filled, and for which every poll is made
- * after a change in this process, because the database learns of the end of a flow a little later. Our defaults: a second
- * is short compared with a coder's minutes.
+ * Milliseconds between two polls of a queue that only other processes may have filled. Our default: a second is short
+ * compared with a coder's minutes.
  */
 const IDLE_POLL_MS = 1_000;
+/**
+ * Milliseconds for which a queue is polled more often after a change in this process, because the database learns of the
+ * end of a flow a little later, and between two of these polls. Our defaults.
+ */
 const BUSY_MS = 1_000;
+const BUSY_POLL_MS = 100;
+/** Milliseconds for which every poll is made after such a change: what was put into a queue is there at once. */
+const PROMPT_MS = 200;
 
 /** Decides which polls of a queue ask the database. */
 export interface PollSchedule {
@@ -25,14 +31,16 @@ export interface PollSchedule {
 
 export function openPollSchedule(elapsed = () => performance.now()): PollSchedule {
   const last = new Map<string, number>();
-  let busyUntil = elapsed() + BUSY_MS;
+  let changedAt = elapsed();
   return {
     expectWork() {
-      busyUntil = elapsed() + BUSY_MS;
+      changedAt = elapsed();
     },
     isDue(queue) {
       const now = elapsed();
-      if (now > busyUntil && now - (last.get(queue) ?? Number.NEGATIVE_INFINITY) < IDLE_POLL_MS) return false;
+      const since = now - changedAt;
+      const pause = since <= PROMPT_MS ? 0 : since <= BUSY_MS ? BUSY_POLL_MS : IDLE_POLL_MS;
+      if (now - (last.get(queue) ?? Number.NEGATIVE_INFINITY) < pause) return false;
       last.set(queue, now);
       return true;
     },
