@@ -13,6 +13,7 @@ import {
   limitedByBase,
   openCheckRunner,
   readBaseRun,
+  tryBaseElsewhere,
 } from './examine/index.ts';
 import { type RunContext, throwIfCancelled, unlessDamaged } from './stage.ts';
 
@@ -28,8 +29,8 @@ const MIN_STOPPED_EARLY = 3;
 type AheadPorts = CheckRunnerPorts & Pick<World, 'log' | 'random'>;
 
 /**
- * Examines each candidate by itself as soon as its coder has ended, then the finished ones together, while others are
- * still at work; stops these where the settings allow it and the finishers pass and agree. Results on which the coders'
+ * Tests the base in other surroundings while coders are at work. Examines each candidate by itself as soon as its coder
+ * has ended, then the finished ones together, while others are still at work; stops these where the settings allow it and the finishers pass and agree. Results on which the coders'
  * load can have no influence, and tests that hang, are kept for the run, so the next stage, which examines all together,
  * finds them (docs/decisions/0190). Ends soon after coding: a command that has run for less than half of a test suite
  * is stopped, another one is waited for, half of a suite at most. What fails here is left to that stage. Returns the
@@ -62,7 +63,7 @@ interface FinisherWatch {
   end(): Promise<void>;
 }
 
-/** The work on one candidate, or on several together. */
+/** The work on one candidate, on several together, or on the base alone. */
 interface AheadExamination {
   readonly abort: AbortController;
   /** When the work that is to be kept began, by the clock's elapsed milliseconds. */
@@ -116,6 +117,7 @@ function openWatch(
     try {
       const { runner, onBase } = await openChecks();
       suiteMs = onBase.ms;
+      if (candidates.length === 0) return await tryBaseElsewhere(watched(runner, one), onBase);
       // Which packages are tested depends on all candidates.
       if (onBase.packages && !isNeeded) return;
       const { evidence } = await gatherEvidence(watched(runner, one), candidates, onBase, {
@@ -129,7 +131,8 @@ function openWatch(
       if (over.aborted || signal.aborted) return;
       one.retryAt = world.clock.elapsed() + RETRY_MS;
       const which = { candidates: aliasesOf(candidates), err: thrown };
-      world.log.warn(which, 'candidates were not examined ahead');
+      const what = candidates.length === 0 ? 'the base was not tested' : 'candidates were not examined';
+      world.log.warn(which, `${what} ahead`);
     } finally {
       one.isOver = true;
     }
@@ -159,6 +162,8 @@ function openWatch(
 
   /** Together only after each of them by itself, and one group at a time, because the next one contains it. */
   function beginWith(candidates: readonly Candidate[]): void {
+    // The start of the coders does not wait for it: before that, they need the processors.
+    if (candidates.some(({ state }) => state === 'coding')) begin(NOBODY);
     const finished = candidates.filter(({ state }) => state === 'coded');
     const isNeeded = mayStop && candidates.length >= MIN_STOPPED_EARLY;
     for (const candidate of finished) begin([candidate], isNeeded);
@@ -212,6 +217,9 @@ function openWatch(
     },
   };
 }
+
+/** With no candidate, the base itself is tested. */
+const NOBODY: readonly Candidate[] = [];
 
 const aliasesOf = (candidates: readonly Candidate[]): string =>
   candidates

@@ -116,6 +116,8 @@ async function codingRun(options: Partial<FixtureOptions> = {}, clock: Partial<C
 }
 
 const ALL = Object.keys(CANDIDATES);
+/** Areas in which the base's tests ran in other surroundings. */
+const isBaseElsewhere = (area: string): boolean => area.startsWith('elsewhere-');
 /** What an examination ahead adds to the ids of its areas. */
 const OWN_AREA = /-ahead-[0-9a-f]+$/;
 /** Without measured times, and what the id of the run decides: where tests ran besides the usual surroundings. */
@@ -159,6 +161,21 @@ describe('candidates that are examined while others are coded', () => {
     // Nobody else opens the areas of an examination ahead, whatever else is examined at the same time.
     const own = new Set(run.areas().flatMap((area) => OWN_AREA.exec(area) ?? []));
     expect(own.size).toBeGreaterThanOrEqual(3);
+  });
+
+  test('find that the base was tested in other surroundings before any coder had ended', async () => {
+    const run = await codingRun();
+    const slots = new Semaphore(1);
+    const watching = run.ahead(slots);
+    await expect.poll(() => run.tested().filter(isBaseElsewhere)).not.toEqual([]);
+    await expect.poll(() => slots.isLocked()).toBe(false);
+    run.over.abort();
+    await watching;
+    const before = run.tested();
+
+    for (const alias of ALL) await run.finish(alias);
+    await run.examine();
+    expect(run.tested().filter(isBaseElsewhere)).toEqual(before);
   });
 
   test('lead to the same winner, with the same confidence', async () => {
@@ -257,7 +274,7 @@ describe('candidates that are examined while others are coded', () => {
       held.go.resolve();
       await watching;
       expect(held.stopped).toBe(false);
-      expect(run.tested()).toEqual(['A-base']);
+      expect(run.tested().filter((area) => !isBaseElsewhere(area))).toEqual(['A-base']);
       await run.examine();
       expect(run.tested().filter((area) => area === 'A-base')).toHaveLength(1);
     });

@@ -10,8 +10,15 @@ import { silent } from '../world/silent-log.ts';
 
 type World = Parameters<typeof examineAhead>[0];
 
-/** Two of three coders have ended, but no sandbox starts. Returns how often examinations ahead began in 150 seconds. */
-async function triesIn({ most, stopEarly }: { readonly most: number; readonly stopEarly: boolean }) {
+interface Tries {
+  readonly most: number;
+  readonly stopEarly?: boolean;
+  /** Of C's coder; those of A and B have ended. */
+  readonly third?: 'queued' | 'coding';
+}
+
+/** Two of three coders have ended, but no sandbox starts. Returns how often each kind of work ahead began in 150 seconds. */
+async function triesIn({ most, stopEarly = false, third = 'coding' }: Tries) {
   const store = memoryStore();
   const origin = { kind: 'local', path: '/r' } as const;
   const settings = Settings.parse({ adaptive: { stopEarly } });
@@ -23,19 +30,19 @@ async function triesIn({ most, stopEarly }: { readonly most: number; readonly st
     await store.putCandidate({
       ...{ runId: 'r1', alias, ordinal, usage: NO_USAGE, ms: 1, note: '' },
       contestant: { agent: 'builtin', model: `m/${alias}`, prompt: 'plain' },
-      state: alias === 'C' ? 'coding' : 'coded',
+      state: alias === 'C' ? third : 'coded',
     });
   const run = await store.run('r1');
   if (!run) throw new Error('The run is gone.');
   const over = new AbortController();
   let elapsed = 0;
-  let tries = 0;
+  const tries = { candidates: 0, base: 0 };
   const world = partial<World>({
     store,
     log: {
       ...silent,
-      warn() {
-        tries += 1;
+      warn: (_, message) => {
+        tries[message.includes('the base') ? 'base' : 'candidates'] += 1;
       },
     },
     parallelChecks: 1,
@@ -59,11 +66,15 @@ async function triesIn({ most, stopEarly }: { readonly most: number; readonly st
   return tries;
 }
 
-test('a candidate that could not be examined ahead is tried again after a minute', async () => {
-  expect(await triesIn({ most: 2, stopEarly: false })).toBe(2 * 3);
+test('a candidate that could not be examined ahead is tried again after a minute, and so is the base', async () => {
+  expect(await triesIn({ most: 2 })).toEqual({ candidates: 2 * 3, base: 3 });
+});
+
+test('the base is not tested in other surroundings while the coders that are left wait for a slot', async () => {
+  expect(await triesIn({ most: 2, third: 'queued' })).toEqual({ candidates: 2 * 3, base: 0 });
 });
 
 test('where none may be examined ahead, finishers are examined only where early stopping decides by it', async () => {
-  expect(await triesIn({ most: 0, stopEarly: false })).toBe(0);
-  expect(await triesIn({ most: 0, stopEarly: true })).toBe(2 * 3);
+  expect(await triesIn({ most: 0 })).toEqual({ candidates: 0, base: 0 });
+  expect(await triesIn({ most: 0, stopEarly: true })).toEqual({ candidates: 2 * 3, base: 0 });
 });

@@ -35,6 +35,7 @@ export type { CandidateEntry } from './candidate.ts';
 export { tamperingIn, testChange, testsDeclaredIn } from './change.ts';
 export { type CheckRunnerPorts, checkRunnerOn, egressOf, openCheckRunner } from './execute.ts';
 export { collectText, gatherEvidence } from './gather.ts';
+export { tryBaseElsewhere } from './steadiness.ts';
 export { limitedByBase } from './trees.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';
 export type { TestWriting } from './written-tests.ts';

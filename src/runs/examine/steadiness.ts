@@ -30,12 +30,12 @@ import {
 import { inParallel, otherSurroundings, type Surroundings } from '../../core/model/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
-import { withoutSteps } from './base-plan.ts';
+import { asOnBase, withoutSteps } from './base-plan.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { probeSources } from './probe-sources.ts';
 import { msOfFiles, testFileCount } from './time.ts';
-import { runOn, type Tree } from './trees.ts';
+import { limitedByBase, openTrees, runOn, type Tree } from './trees.ts';
 
 /** Other surroundings in which survivors run once more, with the base's results there. */
 export interface Elsewhere {
@@ -84,11 +84,28 @@ export async function openElsewhere(
 }
 
 /**
+ * Runs the base's suite where `openElsewhere` will look for it, before there is a candidate. Of a long suite, and of
+ * packages, only what is near the changes will run there, which is not known yet.
+ */
+export async function tryBaseElsewhere(runner: CheckRunner, baseRun: TestRun): Promise<void> {
+  const { source, ms, packages } = baseRun;
+  if (source === 'none' || packages || ms >= LONG_SUITE_MS) return;
+  const trees = openTrees(runner);
+  try {
+    const base = await trees.of('base', []);
+    const on = limitedByBase(asOnBase(runner, baseRun), baseRun);
+    if (base.ready) await firstGreen({ runner: on }, base, baseRun, {});
+  } finally {
+    await trees.close();
+  }
+}
+
+/**
  * The first of these in which the base's suite passes as it does in the usual surroundings: with other paths, then with
  * other names only; each first with locked assertion libraries. Null if there is none.
  */
 async function firstGreen(
-  { runner }: ExaminationTools,
+  { runner }: Pick<ExaminationTools, 'runner'>,
   base: Tree,
   here: TestRun,
   options: { readonly commands?: readonly TestCommand[] },
