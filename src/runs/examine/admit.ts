@@ -15,7 +15,7 @@ import {
 } from '../../core/independent-tests/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { type CheckRunner, inArea, inRetriedArea } from './areas.ts';
+import { type CheckRunner, inArea, inRetriedArea, lanesOf } from './areas.ts';
 import { asOnBase, withoutSteps } from './base-plan.ts';
 import { areaId, build, withTopLayer, writeFiles } from './execute.ts';
 import { runFiles } from './run-tests.ts';
@@ -138,7 +138,7 @@ async function runTogether(
 ): Promise<readonly TestOnTree[]> {
   if (tests.length === 0) return [];
   const unclear = new Set<TrialTree>();
-  await inParallel(place.runner.world.parallelChecks, targets, async (target) => {
+  await inParallel(lanesOf(place.runner), targets, async (target) => {
     const ran = await runTestsOn(place, target, tests, { part: 'all', sharesBuild: true });
     const outcomes = ran && trialsFromSharedRun(tests, ran.run, ran.context);
     if (!outcomes) unclear.add(target);
@@ -158,7 +158,7 @@ const testsOnTrees = (
 
 async function runEachAlone(place: TrialContext, ones: readonly TestOnTree[]): Promise<void> {
   const worth = withinAllowance(place, ones);
-  await inParallel(place.runner.world.parallelChecks, [...worth.entries()], async ([i, { target, test }]) => {
+  await inParallel(lanesOf(place.runner), [...worth.entries()], async ([i, { target, test }]) => {
     const ran = await runTestsOn(place, target, [test], { part: String(i), sharesBuild: false });
     place.note(
       test,

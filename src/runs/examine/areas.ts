@@ -1,3 +1,4 @@
+import { Semaphore } from 'async-mutex';
 import type { TestRun } from '../../core/evidence/index.ts';
 import { asFault, Fault, type FaultCode, type Surroundings, type Task } from '../../core/model/index.ts';
 import type { ReportPlan, ServicePlan, TypeCheck, WorkspacePackage } from '../../core/settings/index.ts';
@@ -51,12 +52,39 @@ export interface CheckRunner {
   readonly surroundings?: Surroundings;
   /** Maximum seconds of a test command, if that is less than `timeout.check`. */
   readonly testSeconds?: number;
+  /** Pieces of work at a time, if commands are limited by slots; absent: as many as commands. */
+  readonly lanes?: number;
   /** Tests run with locked assertion libraries, as far as their language and runner allow. */
   readonly locksAssertions?: true;
   /** A candidate's build or set-up may have run on the files of its areas. */
   readonly codeRan?: boolean;
   readonly signal: AbortSignal;
 }
+
+/**
+ * How much more work than commands is under way where commands have slots. Our default: what surrounds a command (its
+ * area, the database, the disk) needs hardly any processor, so the command of another piece of work runs meanwhile.
+ */
+const LANES_PER_SLOT = 2;
+
+/**
+ * The same runner with at most `parallelChecks` commands at a time, and more work at a time. Time limits of a command
+ * start with it, not while it waits. No command starts another one, so whoever has a slot never waits for a second one.
+ */
+export function withCommandSlots(runner: CheckRunner): CheckRunner {
+  const { world } = runner;
+  const most = Math.max(1, world.parallelChecks);
+  const slots = new Semaphore(most);
+  const sandbox: CheckPorts['sandbox'] = {
+    probe: () => world.sandbox.probe(),
+    exec: (spec) => slots.runExclusive(() => world.sandbox.exec(spec)),
+  };
+  return { ...runner, lanes: LANES_PER_SLOT * most, world: { ...world, sandbox } };
+}
+
+/** Pieces of work at a time. */
+export const lanesOf = ({ lanes, world }: Pick<CheckRunner, 'lanes' | 'world'>): number =>
+  lanes ?? world.parallelChecks;
 
 /** The same runner without these services, and without what was noted about them. */
 export function withoutServices(runner: CheckRunner, refused: readonly string[] = []): CheckRunner {

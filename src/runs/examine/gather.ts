@@ -21,7 +21,7 @@ import { type Patch, productionLines } from '../../core/patches/index.ts';
 import { type ExaminationStep, tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../context.ts';
 import { unlessDamaged } from '../stage.ts';
-import { type CheckRunner, inArea } from './areas.ts';
+import { type CheckRunner, inArea, lanesOf, withCommandSlots } from './areas.ts';
 import { asOnBase, withoutSteps } from './base-plan.ts';
 import {
   type CandidateEntry,
@@ -67,11 +67,12 @@ export interface Gathered {
  * per candidate is subject to the time limit (`timeout.examine`).
  */
 export async function gatherEvidence(
-  runner: CheckRunner,
+  given: CheckRunner,
   entries: readonly CandidateEntry[],
   baseRun: TestRun,
   { begins, writing, leftMs, onStep, ahead }: GatherOptions = {},
 ): Promise<Gathered> {
+  const runner = withCommandSlots(given);
   const limits = { leftMs, ahead: ahead !== undefined };
   const isProbed = ahead?.probes ?? true;
   const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, limits);
@@ -137,17 +138,17 @@ async function examineAll(
   begins: GatherOptions['begins'],
 ): Promise<readonly ExaminedCandidate[]> {
   const { time } = tools;
-  const { parallelChecks } = tools.runner.world;
+  const lanes = lanesOf(tools.runner);
   const once: { readonly name: string; readonly rest: TestedOnce }[] = [];
   const tested = time.step('candidates', entries.length);
-  await inParallel(parallelChecks, entries, async (entry) => {
+  await inParallel(lanes, entries, async (entry) => {
     await begins?.(entry);
     const rest = await time.measured(`once ${entry.alias}`, () => examineOnce(tools, entry));
     once.push({ name: `again ${entry.alias}`, rest });
     tested();
   });
   const examined: ExaminedCandidate[] = [];
-  await inParallel(parallelChecks, once, async ({ name, rest }) => {
+  await inParallel(lanes, once, async ({ name, rest }) => {
     examined.push(await time.measured(name, rest));
   });
   return examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);

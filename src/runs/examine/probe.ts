@@ -6,7 +6,7 @@ import {
   type Unsteady,
 } from '../../core/evidence/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
-import type { CheckRunner } from './areas.ts';
+import { type CheckRunner, lanesOf } from './areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { type BuiltCandidate, compareCandidates, type ProbeResults } from './probe-comparison.ts';
@@ -45,7 +45,7 @@ export async function probeCandidates(
   const runs = new Map<Tree, ProbeRun | null>();
   const done = time.step('probes', ready.length);
   await time.measured('probes', () =>
-    inParallel(runner.world.parallelChecks, ready, async ({ candidate, tree }) => {
+    inParallel(lanesOf(runner), ready, async ({ candidate, tree }) => {
       if (!runs.has(tree)) {
         runs.set(tree, null);
         const id = areaId(candidate.runId, candidate.alias, 'probe');
@@ -85,7 +85,7 @@ async function probeElsewhere(
   },
 ): Promise<ReadonlyMap<Alias, readonly Unsteady[]>> {
   const found = new Map<Alias, readonly Unsteady[]>();
-  const { parallelChecks } = runner.world;
+  const lanes = lanesOf(runner);
   if (!(await time.allows('surroundings', 'all', 'probes', onBase.expectedMs))) return found;
   const probed = (where: 'here' | 'there', tree: Tree, name: string) => {
     const on = where === 'here' ? runner : elsewhere.runner;
@@ -98,13 +98,13 @@ async function probeElsewhere(
     const named = survivors.map(({ candidate, tree }) => [tree, `${candidate.alias}-1`] as const);
     const runsThere = new Map<Tree, ProbeRun | null>();
     // Equal trees are probed once.
-    await inParallel(parallelChecks, [...new Map([[base, 'base'], ...named])], async ([tree, name]) => {
+    await inParallel(lanes, [...new Map([[base, 'base'], ...named])], async ([tree, name]) => {
       runsThere.set(tree, await probed('there', tree, name));
     });
     const baseThere = runsThere.get(base);
     if (!baseThere) return;
     const onBoth = { here: onBase.runs, there: [baseThere] };
-    await inParallel(parallelChecks, survivors, async ({ candidate: { alias }, tree }) => {
+    await inParallel(lanes, survivors, async ({ candidate: { alias }, tree }) => {
       const unsteady = await unsteadyProbesOf(onBoth, async (where, attempt) =>
         attempt === 1
           ? ((where === 'here' ? runs : runsThere).get(tree) ?? null)
@@ -134,7 +134,7 @@ async function probeBase(
   ready: readonly BuiltCandidate[],
 ): Promise<ProbedBase | null> {
   const { runner } = tools;
-  const { parallelChecks, clock } = runner.world;
+  const { clock } = runner.world;
   const base = await tools.trees.of('base', []);
   const derived = await deriveTests(runner, base, ready);
   if (derived === null || derived.files.length === 0) return null;
@@ -144,7 +144,7 @@ async function probeBase(
     runProbes(runner, base, { ...request, id: areaId(runner.task.runId, 'probe', `${attempt}`) });
   const began = clock.elapsed();
   const found: (ProbeResult | null)[] = [null, null];
-  await inParallel(parallelChecks, BASE_RUNS, async (attempt) => {
+  await inParallel(lanesOf(runner), BASE_RUNS, async (attempt) => {
     found[attempt - 1] = await observe(attempt, (attempt === 1 ? null : inFew) ?? onePerFile);
   });
   const expectedMs = ((clock.elapsed() - began) * ready.length) / BASE_RUNS.length;

@@ -29,7 +29,7 @@ import {
 } from '../../core/evidence/index.ts';
 import { inParallel, otherSurroundings, type Surroundings } from '../../core/model/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
-import type { CheckRunner } from './areas.ts';
+import { type CheckRunner, lanesOf } from './areas.ts';
 import { asOnBase, withoutSteps } from './base-plan.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
@@ -179,7 +179,7 @@ export async function testElsewhere(
   const allowed = elsewhere !== null && (await time.allows('surroundings', 'all', 'candidates', expectedMs));
   const done = time.step('surroundings', allowed ? survivors.length : 0);
   await time.measured('elsewhere', () =>
-    inParallel(runner.world.parallelChecks, survivors, async ({ candidate, tree }) => {
+    inParallel(lanesOf(runner), survivors, async ({ candidate, tree }) => {
       if (!elsewhere || !allowed || !tree) return;
       const asked = trees.get(tree) ?? differencesIn(tools, tree, elsewhere, candidate.alias);
       trees.set(tree, asked);
