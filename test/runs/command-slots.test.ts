@@ -48,6 +48,23 @@ test('of twice as much work as there are processors, only as many commands run a
   expect(over).toEqual([1, 2, 3, 4, 5]);
 });
 
+test('a command of work that can wait begins only in a slot for which no other command waits', async () => {
+  const { runner, waiting } = heldRunner();
+  const { spare, world } = withCommandSlots(runner);
+  const ended: string[] = [];
+  const run = async (name: string, sandbox = world.sandbox) => {
+    await sandbox.exec(SPEC);
+    ended.push(name);
+  };
+  const all = [run('first'), run('second'), run('can wait', spare), run('third'), run('fourth')];
+  for (let at = 0; at < all.length; at += 1) {
+    await setImmediate();
+    waiting[at]?.end();
+  }
+  await Promise.all(all);
+  expect(ended).toEqual(['first', 'second', 'third', 'fourth', 'can wait']);
+});
+
 test('a command that could not be run leaves its slot to the next one', async () => {
   const { runner, waiting } = heldRunner();
   const { exec } = withCommandSlots(runner).world.sandbox;

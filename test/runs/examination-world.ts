@@ -60,6 +60,8 @@ export interface FixtureOptions {
   readonly examine?: string;
   /** Checks at a time; default 2. */
   readonly parallel?: number;
+  /** Asked at the beginning of each examination: what cancels it. */
+  readonly signal?: () => AbortSignal;
   /** Stands in front of the real sandbox. */
   readonly exec?: (spec: ExecSpec, real: Sandbox['exec']) => ReturnType<Sandbox['exec']>;
 }
@@ -188,7 +190,8 @@ async function openFixture(
           ...(family ? { family } : {}),
         });
       }
-      const { evidence, results } = await gatherEvidence(bench, entries, onBase, {
+      const runner = { ...bench, signal: options.signal?.() ?? bench.signal };
+      const { evidence, results } = await gatherEvidence(runner, entries, onBase, {
         onStep: (step) => steps.push(step),
       });
       table = results.table;

@@ -54,6 +54,8 @@ export interface CheckRunner {
   readonly testSeconds?: number;
   /** Pieces of work at a time, if commands are limited by slots; absent: as many as commands. */
   readonly lanes?: number;
+  /** Where commands are limited by slots: runs a command in a slot for which no other command waits. */
+  readonly spare?: CheckPorts['sandbox'];
   /** Tests run with locked assertion libraries, as far as their language and runner allow. */
   readonly locksAssertions?: true;
   /** A candidate's build or set-up may have run on the files of its areas. */
@@ -75,11 +77,16 @@ export function withCommandSlots(runner: CheckRunner): CheckRunner {
   const { world } = runner;
   const most = Math.max(1, world.parallelChecks);
   const slots = new Semaphore(most);
-  const sandbox: CheckPorts['sandbox'] = {
+  const sandboxAt = (priority: number): CheckPorts['sandbox'] => ({
     probe: () => world.sandbox.probe(),
-    exec: (spec) => slots.runExclusive(() => world.sandbox.exec(spec)),
+    exec: (spec) => slots.runExclusive(() => world.sandbox.exec(spec), 1, priority),
+  });
+  return {
+    ...runner,
+    lanes: LANES_PER_SLOT * most,
+    spare: sandboxAt(-1),
+    world: { ...world, sandbox: sandboxAt(0) },
   };
-  return { ...runner, lanes: LANES_PER_SLOT * most, world: { ...world, sandbox } };
 }
 
 /** Pieces of work at a time. */

@@ -18,10 +18,9 @@ import type { IndependentTestReport } from '../../core/independent-tests/index.t
 import { comparePatches, type PatchLikeness, staticScore } from '../../core/likeness/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type Patch, productionLines } from '../../core/patches/index.ts';
-import { type ExaminationStep, tailOf } from '../../core/reports/index.ts';
-import { storePatch } from '../context.ts';
+import type { ExaminationStep } from '../../core/reports/index.ts';
 import { unlessDamaged } from '../stage.ts';
-import { type CheckRunner, inArea, lanesOf, withCommandSlots } from './areas.ts';
+import { type CheckRunner, lanesOf, withCommandSlots } from './areas.ts';
 import { asOnBase, withoutSteps } from './base-plan.ts';
 import {
   type CandidateEntry,
@@ -30,12 +29,12 @@ import {
   examineOnce,
   type TestedOnce,
 } from './candidate.ts';
-import { areaId, runCommand } from './execute.ts';
+import { besidePeerTests } from './early-peer-tests.ts';
 import { scopeToPackages } from './packages.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { probeCandidates } from './probe.ts';
 import type { ProbeResults } from './probe-comparison.ts';
-import { openElsewhere, testElsewhere } from './steadiness.ts';
+import { type Elsewhere, openElsewhere, testElsewhere } from './steadiness.ts';
 import { judgeTests } from './test-tasks.ts';
 import { openExaminationTime } from './time.ts';
 import { limitedByBase, openTrees } from './trees.ts';
@@ -78,11 +77,10 @@ export async function gatherEvidence(
   const { onBase, leftOut } = await scopeToPackages(runner, entries, baseRun, limits);
   const time = await openExaminationTime(runner, entries, onBase, { ...limits, onStep });
   const task = await kindOfTask(runner, entries);
-  const { kind } = task;
   const trees = openTrees(runner);
   // By the base run alone, so that results of an examination ahead of this one are found.
   const limited = limitedByBase(asOnBase(runner, onBase), baseRun);
-  const whole: ExaminationTools = { kind, runner: limited, trees, onBase, time };
+  const whole: ExaminationTools = { kind: task.kind, runner: limited, trees, onBase, time };
   // A linter is run on each candidate's own tree, but not with other candidates' tests.
   const tools: ExaminationTools = {
     ...whole,
@@ -93,11 +91,11 @@ export async function gatherEvidence(
     const once = await examineAll(whole, entries, begins);
     const elsewhere = await openElsewhere(whole, once);
     const tested = await testElsewhere(whole, once, elsewhere);
-    const written = kind === 'tests' && isProbed ? await judgeTests(tools, tested) : null;
+    const written = task.kind === 'tests' && isProbed ? await judgeTests(tools, tested) : null;
     const { examined, results: probed } =
       written || !isProbed
         ? { examined: written?.examined ?? tested, results: null }
-        : await probeCandidates(tools, tested, elsewhere);
+        : await probeAll(tools, tested, elsewhere, limits.ahead);
     // Tests alone change no behaviour, and tests that differ are no disagreement.
     const agreeing = written ? new Map<Alias, PatchLikeness>() : likenessByAlias(examined, probed);
     const crossed = written
@@ -106,7 +104,7 @@ export async function gatherEvidence(
     const mutants = written?.mutants ?? new Map();
     const known = { ...task, mutants, crossed, probed, agreeing, message: firstLine(runner.asked ?? '') };
     const evidence = settledByOthers(withoutContestedTests(examined.map((one) => evidenceOf(one, known))));
-    const mayWrite = kind === 'code' || kind === 'configuration';
+    const mayWrite = task.kind === 'code' || task.kind === 'configuration';
     const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
     return {
       evidence: confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut))),
@@ -130,6 +128,20 @@ async function kindOfTask(runner: CheckRunner, entries: readonly CandidateEntry[
 
 const withCut = (evidence: readonly Evidence[], cut: ExaminationCut | undefined): readonly Evidence[] =>
   cut ? evidence.map((one) => ({ ...one, cut })) : evidence;
+
+/** Probes all candidates, and meanwhile runs their tests on each other, unless coders need the processors. */
+function probeAll(
+  tools: ExaminationTools,
+  tested: readonly ExaminedCandidate[],
+  elsewhere: Elsewhere | null,
+  ahead: boolean,
+): ReturnType<typeof probeCandidates> {
+  const probe = () => probeCandidates(tools, tested, elsewhere);
+  if (ahead) return probe();
+  // Probes may tell some of them apart, so further tests may follow.
+  const known = likenessByAlias(tested, null);
+  return besidePeerTests(tools, tested, (alias) => known.get(alias)?.alike ?? [], probe);
+}
 
 /** Every candidate is built and tested once before anything is rerun. */
 async function examineAll(
@@ -239,62 +251,4 @@ function evidenceOf(
     ...(patch ? { staticScore: staticScore(patch.text, message) } : {}),
     peerTests: peerTests.toSorted((a, b) => (a.author < b.author ? -1 : 1)),
   };
-}
-
-/** Exit code of the script below if the text does not apply. */
-const NOT_APPLIED = 3;
-
-/**
- * Writes to the index only, so that no file needs to be read again. Prints the tree, then its diff to the base. Git
- * exits with 1 or 128 for a patch that it does not take; a higher exit code is that of a killed program.
- */
-const READ_DIFF_SCRIPT = `
-set -e
-git apply --cached --whitespace=nowarn - || { code=$?; [ $code -gt 128 ] || exit ${NOT_APPLIED}; exit $code; }
-tree=$(git write-tree)
-printf '%s\\n' "$tree"
-git diff-index --cached --raw -z --no-abbrev --no-renames "$1"`;
-
-/** Name in a fault of the programs that read a patch. */
-const PATCH_READER = 'The program that reads a given patch (git)';
-const PRINT_DIFF_SCRIPT = [
-  ...['-p', '--binary', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color', '--no-renames'],
-  ...['--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers', '--unified=3'],
-];
-
-/**
- * Converts a patch given as text to the form in which coders' work is collected. Git runs inside the sandbox, where no
- * candidate code has run, so only the text itself is untrusted.
- */
-export async function collectText(
-  runner: CheckRunner,
-  alias: string,
-  text: string,
-): Promise<Pick<CandidateEntry, 'patch' | 'note'>> {
-  const { world, task } = runner;
-  const { sha } = task.base;
-  if (text.trim() === '') return { note: 'changes nothing' };
-  return inArea(runner, areaId(task.runId, alias, 'given'), async (area) => {
-    const taken = await runCommand(runner, area, {
-      argv: ['sh', '-c', READ_DIFF_SCRIPT, 'take', sha],
-      stdin: text,
-      own: PATCH_READER,
-    });
-    if (taken.exitCode === NOT_APPLIED)
-      return { note: `does not apply to the base: ${tailOf(taken.stderr, 5)}` };
-    const shown = await runCommand(runner, area, {
-      argv: ['git', 'diff-index', '--cached', ...PRINT_DIFF_SCRIPT, sha],
-      own: PATCH_READER,
-    });
-    const failed = [taken, shown].find(({ exitCode, truncated }) => exitCode !== 0 || truncated);
-    if (failed) {
-      const why = failed.truncated ? 'it is too large' : tailOf(failed.stderr, 5);
-      return { note: `could not be read: ${why}` };
-    }
-    const end = taken.stdout.indexOf('\n');
-    const raw = taken.stdout.slice(end + 1);
-    if (raw === '') return { note: 'changes nothing' };
-    const patch = { tree: taken.stdout.slice(0, end), raw, text: shown.stdout };
-    return { note: 'given', patch: await storePatch(world.artifacts, patch) };
-  });
 }

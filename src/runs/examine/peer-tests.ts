@@ -48,15 +48,15 @@ export async function runPeerTests(
     survivors.filter((one) => one.tree !== tree && !alike(candidate.alias).includes(one.candidate.alias));
   const pairs = authors.flatMap((author) => peersOf(author).map((peer) => ({ author, peer })));
   const allows = allowsAuthor(tools, (author) => peersOf(author).length);
-  const found: { readonly author: TestAuthor; readonly result: AuthorResults['onPeers'][number] }[] = [];
+  const found = new Map<(typeof pairs)[number], AuthorResults['onPeers'][number]>();
   const leftOut = new Set<TestAuthor>();
   const done = tools.time.step('peer-tests', pairs.length);
-  await inParallel(lanesOf(tools.runner), pairs, async ({ author, peer }) => {
+  await inParallel(lanesOf(tools.runner), pairs, async (pair) => {
+    const { author, peer } = pair;
     if (!(await allows(author))) leftOut.add(author);
     if (leftOut.has(author)) return;
     const name = `tests of ${author.survivor.candidate.alias} on ${peer.candidate.alias}`;
-    const result = await tools.time.measured(name, () => resultsOnPeer(tools, author, peer));
-    found.push({ author, result });
+    found.set(pair, await tools.time.measured(name, () => resultsOnPeer(tools, author, peer)));
     done();
   });
   return {
@@ -66,7 +66,8 @@ export async function runPeerTests(
       .map((author) => ({
         author: author.survivor.candidate.alias,
         tests: author.tests,
-        onPeers: found.filter((one) => one.author === author).map(({ result }) => result),
+        // In the order of candidates, whichever command ended first.
+        onPeers: pairs.flatMap((pair) => (pair.author === author ? (found.get(pair) ?? []) : [])),
       })),
   };
 }

@@ -108,6 +108,8 @@ export interface ProbeResult {
   readonly run: ProbeRun;
   /** What hung or ended the process. */
   readonly stuck: readonly ProbeFailure[];
+  /** Milliseconds of the command. */
+  readonly ms: number;
 }
 
 /** Runs the probes on a tree, in the area `id`, without those to skip. Null if the program failed. */
@@ -138,7 +140,7 @@ export async function runProbes(
   // A value that depends on the surroundings is not behaviour.
   const printed = surroundings ? asInUsual(result.stdout, surroundings) : result.stdout;
   const output = parsedOutput(ProbeOutput, printed);
-  return output && { run: readProbeRun(output, derived), stuck: probeFailuresIn(output) };
+  return output && { run: readProbeRun(output, derived), stuck: probeFailuresIn(output), ms: result.ms };
 }
 
 const probeLimits = (runner: CheckRunner): Limits => ({

@@ -134,7 +134,6 @@ async function probeBase(
   ready: readonly BuiltCandidate[],
 ): Promise<ProbedBase | null> {
   const { runner } = tools;
-  const { clock } = runner.world;
   const base = await tools.trees.of('base', []);
   const derived = await deriveTests(runner, base, ready);
   if (derived === null || derived.files.length === 0) return null;
@@ -142,21 +141,21 @@ async function probeBase(
   const inFew = requestInFewProcesses(runner, derived);
   const observe = (attempt: number, request: ProbeRequest) =>
     runProbes(runner, base, { ...request, id: areaId(runner.task.runId, 'probe', `${attempt}`) });
-  const began = clock.elapsed();
   const found: (ProbeResult | null)[] = [null, null];
   await inParallel(lanesOf(runner), BASE_RUNS, async (attempt) => {
     found[attempt - 1] = await observe(attempt, (attempt === 1 ? null : inFew) ?? onePerFile);
   });
-  const expectedMs = ((clock.elapsed() - began) * ready.length) / BASE_RUNS.length;
   const [first = null, second = null] = found;
   const usesFew = inFew !== null && first !== null && second !== null && isSameRun(first.run, second.run);
   const again = inFew === null || usesFew ? second : await observe(BASE_RUNS.length + 1, onePerFile);
   if (first === null || again === null) return null;
   const skip = [...first.stuck, ...again.stuck];
+  // By the commands alone: other ones may run beside them.
+  const eachMs = (first.ms + again.ms) / BASE_RUNS.length;
   return {
     derived,
     runs: [first.run, again.run],
-    expectedMs,
+    expectedMs: (eachMs * ready.length) / Math.max(1, runner.world.parallelChecks),
     async observe(on, tree, id) {
       const run = usesFew ? (await runProbes(on, tree, { ...inFew, id, skip }))?.run : null;
       // Where one file ended the process, the others had none.

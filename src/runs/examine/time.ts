@@ -17,6 +17,8 @@ import type { CheckRunner } from './areas.ts';
  * same cuts and does not count finished work again.
  */
 export interface ExaminationTime {
+  /** Milliseconds of the budget that are left. */
+  left(): number;
   /** Does work and counts its time under a name unique within the examination. Never cut. */
   measured<T>(name: string, work: () => Promise<T>): Promise<T>;
   /**
@@ -74,6 +76,7 @@ export async function openExaminationTime(
   const time = workTimeOf(budgetMs);
   const asked = new Map<string, { readonly what: ExtraWork; readonly allowed: boolean }>();
   return {
+    left: () => time.left(),
     async measured(name, work) {
       const took = time.begin();
       const began = world.clock.elapsed();
