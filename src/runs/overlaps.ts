@@ -20,15 +20,16 @@ export const READ_MS = 15_000;
 type OverlapPorts = Pick<World, 'clock' | 'github' | 'log'>;
 
 /** Compares files with the open pull requests that were read before. */
-type CompareWithOpenPulls = (files: readonly string[]) => Overlaps;
+export type CompareWithOpenPulls = (files: readonly string[]) => Overlaps;
 
 /**
  * Reads the open pull requests of the run's own repository, with the token of that repository. Never rejects: what could
- * not be read is said in the result.
+ * not be read is said in the result. `signal`: the result is not needed any more.
  */
 export async function readOpenPulls(
   world: OverlapPorts,
   { id, origin }: { readonly id: RunId; readonly origin: GitHubOrigin },
+  signal?: AbortSignal,
 ): Promise<CompareWithOpenPulls> {
   const { clock, log } = world;
   const pulls: OpenPull[] = [];
@@ -36,9 +37,10 @@ export async function readOpenPulls(
   let missing: string | null = null;
   try {
     const reader = await requireGitHub(world).reader(handleOf(origin));
-    const timeUp = clock.sleep(READ_MS, done.signal).then(() => 'time up' as const);
+    const ended = AbortSignal.any([done.signal, ...(signal ? [signal] : [])]);
+    const timeUp = clock.sleep(READ_MS, ended).then(() => 'time up' as const);
     const others = async () => (await reader.openPulls()).filter((listed) => !isOwn(listed, id, origin));
-    missing = await Promise.race([readInto(pulls, reader, others, done.signal), timeUp]).then((end) =>
+    missing = await Promise.race([readInto(pulls, reader, others, ended), timeUp]).then((end) =>
       end === 'time up'
         ? `Not all open pull requests were compared: GitHub took longer than ${elapsed(READ_MS)} to list their files.`
         : end,

@@ -29,6 +29,7 @@ async function compared(
     work = undefined as 'fix' | undefined,
     isTimeUp = false,
     filesOf = (async ({ files, hasMore }) => ({ files, hasMore })) as FilesOf,
+    signal = new AbortController().signal,
   } = {},
 ) {
   const asked: number[] = [];
@@ -51,7 +52,7 @@ async function compared(
       }),
   };
   const origin = githubOrigin(work === undefined ? {} : { work });
-  const compare = await readOpenPulls({ clock, github, log: silent }, { id: RUN, origin });
+  const compare = await readOpenPulls({ clock, github, log: silent }, { id: RUN, origin }, signal);
   return { asked, overlaps: compare(FILES) };
 }
 
@@ -122,6 +123,18 @@ test('a GitHub that does not answer delays nobody: what there is so far is shown
   });
   expect(overlaps.pulls).toEqual([{ number: 12, files: ['src/money.js'] }]);
   expect(overlaps.missing).toMatch(/^Not all open pull requests were compared: GitHub took longer than 15 s/);
+});
+
+test('none is read any more once nobody needs to know', async () => {
+  const needed = new AbortController();
+  const { asked } = await compared([pull(12), pull(13), pull(14)], {
+    signal: needed.signal,
+    async filesOf(one) {
+      needed.abort();
+      return one;
+    },
+  });
+  expect(asked).toEqual([12]);
 });
 
 test('a failure is said and stops no run', async () => {

@@ -1,4 +1,11 @@
-import type { Alias, GitHubOrigin, RunId, Sha, Task } from '../../core/model/index.ts';
+import {
+  type Alias,
+  type GitHubOrigin,
+  inParallel,
+  type RunId,
+  type Sha,
+  type Task,
+} from '../../core/model/index.ts';
 import { branchPrefix, COMMIT_AUTHOR, commitMessage } from '../../core/reports/index.ts';
 import type { BaseCheckout, RunRecord, Store } from '../../ports/index.ts';
 import { type RestorePorts, restoreTree } from '../base/index.ts';
@@ -21,6 +28,9 @@ export interface Commits {
 export const damagedSentence = (alias: Alias): string =>
   `What candidate ${alias} changed was stored when it was examined, and is damaged now on the machine that runs Runoff.`;
 
+/** Commits made at a time. Our default: each is a few short programs of git. */
+const COMMITS_AT_ONCE = 4;
+
 /**
  * Creates the commits with Runoff's own message and author: a candidate's commits, names and messages never leave the
  * sandbox.
@@ -33,28 +43,36 @@ export async function commitCandidates(
 ): Promise<Commits> {
   const view = await viewOf(world, run);
   const base = await world.workspaces.prepare(await sourceOf(world, task), task.base.sha);
-  const byAlias = new Map<Alias, Sha>();
-  const damaged = new Set<Alias>();
-  for (const candidate of await world.store.candidates(run.id)) {
-    const gates = run.evidence?.find((e) => e.alias === candidate.alias)?.gates ?? [];
-    const safe = gates.some((gate) => gate.gate === 'safe' && gate.passed);
-    if (!candidate.patch || !safe) continue;
-    if ((await restoreTree(world, base, { ...candidate, patch: candidate.patch }, signal)) === 'unreadable') {
-      world.log.error({ run: run.id, alias: candidate.alias }, damagedSentence(candidate.alias));
-      damaged.add(candidate.alias);
-      continue;
+  const candidates = (await world.store.candidates(run.id)).flatMap(({ patch, ...candidate }) => {
+    const gates = run.evidence?.find(({ alias }) => alias === candidate.alias)?.gates ?? [];
+    const isSafe = gates.some(({ gate, passed }) => gate === 'safe' && passed);
+    return patch && isSafe ? [{ ...candidate, patch }] : [];
+  });
+  const made = new Map<Alias, Sha | null>();
+  await inParallel(COMMITS_AT_ONCE, candidates, async (candidate) => {
+    const { alias, patch } = candidate;
+    if ((await restoreTree(world, base, candidate, signal)) === 'unreadable') {
+      world.log.error({ run: run.id, alias }, damagedSentence(alias));
+      made.set(alias, null);
+      return;
     }
     const sha = await world.workspaces.commit(base, {
       base: task.base.sha,
-      tree: candidate.patch.tree,
-      message: commitMessage(view, candidate.alias),
+      tree: patch.tree,
+      message: commitMessage(view, alias),
       author: COMMIT_AUTHOR,
       // The time is fixed, so that a repeated step creates the same commit.
       at: Math.floor(run.createdAt / 1000),
     });
-    byAlias.set(candidate.alias, sha);
-  }
-  return { base, byAlias, damaged };
+    made.set(alias, sha);
+  });
+  // In the order of candidates, whichever commit was made first.
+  const inOrder = candidates.map(({ alias }) => [alias, made.get(alias) ?? null] as const);
+  return {
+    base,
+    byAlias: new Map(inOrder.flatMap(([alias, sha]) => (sha === null ? [] : [[alias, sha]]))),
+    damaged: new Set(inOrder.flatMap(([alias, sha]) => (sha === null ? [alias] : []))),
+  };
 }
 
 /** A commit by Runoff on top of a pull request's branch. */

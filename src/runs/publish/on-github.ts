@@ -10,7 +10,7 @@ import {
 } from '../../core/reports/index.ts';
 import type { PullFacts, RunOutcome } from '../../ports/index.ts';
 import type { World } from '../context.ts';
-import { readOpenPulls } from '../overlaps.ts';
+import { type CompareWithOpenPulls, readOpenPulls } from '../overlaps.ts';
 import { idempotentWrite, throwIfCancelled } from '../stage.ts';
 import { type Commits, damagedSentence } from './branches.ts';
 import { showCheck, showComparison, supersede, viewForPublishing, withLinks } from './comments.ts';
@@ -31,19 +31,36 @@ export async function publishPull(
   if (run.outcome?.kind === 'pull' && run.outcome.branch === branch)
     return completePull(context, commits, await viewForPublishing(context, 'shown'), run.outcome, winner);
   const headSha = commitOf(commits, winner);
-  const reading = viewForPublishing(context, 'shown');
-  // A failure counts once the push has ended.
-  reading.catch(() => undefined);
-  const refused = await push(context, commits.base, { branch, sha: headSha });
-  const published = await reading;
-  if (refused !== null) return tableInstead(context, commits, published, refused);
-  const opened = await openPull(context, published, winner, branch);
+  const { published, opened } = await openWithBranch(context, commits, winner, branch);
   if (typeof opened === 'string') return tableInstead(context, commits, published, opened);
   const { number, url } = opened;
   const branches = { [winner]: branch };
   const pull: PullOutcome = { kind: 'pull', number, url, branch, headSha, branches, comparisonUrl: url };
   await world.store.updateRun(run.id, { outcome: pull }, world.clock.now());
   return completePull(context, commits, published, pull, winner);
+}
+
+/** Pushes a candidate and opens its pull request; a sentence says why GitHub refused either. */
+async function openWithBranch(
+  context: PublishContext,
+  commits: Commits,
+  winner: Alias,
+  branch: string,
+): Promise<{ readonly published: Published; readonly opened: PullFacts | string }> {
+  const needed = new AbortController();
+  const reading = viewForPublishing(context, 'shown');
+  // A failure counts once the push has ended.
+  reading.catch(() => undefined);
+  const comparing = readOpenPulls(context.world, context.run, needed.signal);
+  try {
+    const refused = await push(context, commits.base, { branch, sha: commitOf(commits, winner) });
+    const published = await reading;
+    if (refused !== null) return { published, opened: refused };
+    const text = { ...published, compare: await comparing };
+    return { published, opened: await openPull(context, text, winner, branch) };
+  } finally {
+    needed.abort();
+  }
 }
 
 /**
@@ -148,7 +165,10 @@ export async function pullText(
   alias: Alias,
   diffs: Diffs,
 ): Promise<{ readonly title: string; readonly body: string }> {
-  const compare = await readOpenPulls(context.world, context.run);
+  return pullTextWith(await readOpenPulls(context.world, context.run), view, alias, diffs);
+}
+
+function pullTextWith(compare: CompareWithOpenPulls, view: RunView, alias: Alias, diffs: Diffs) {
   const overlaps = compare((diffs[alias]?.patch.files ?? []).map(({ path }) => path));
   return pullRequest({ ...view, overlaps }, alias, diffs);
 }
@@ -156,17 +176,13 @@ export async function pullText(
 /** Opens the pull request; returns why GitHub refused it, as a sentence, if it did. */
 async function openPull(
   context: PublishContext,
-  { view, diffs }: Published,
+  { view, diffs, compare }: Published & { readonly compare: CompareWithOpenPulls },
   winner: Alias,
   branch: string,
 ): Promise<PullFacts | string> {
   const { world, run, task, reader, publisher, signal } = context;
-  const { title, body } = await pullText(
-    context,
-    view,
-    winner,
-    withLinks(context, diffs, { [winner]: branch }),
-  );
+  const linked = withLinks(context, diffs, { [winner]: branch });
+  const { title, body } = pullTextWith(compare, view, winner, linked);
   try {
     return await idempotentWrite(world.store, run.id, 'pull', {
       look: () => reader.pullByHead(branch),
