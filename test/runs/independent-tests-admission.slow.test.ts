@@ -136,8 +136,9 @@ describe('independent tests are admitted by their results:', () => {
     expect(found.byAlias).not.toHaveProperty('C');
   });
 
-  test('tests that run together are built once for each tree, and no run sees what another one left', async () => {
-    const own = await shared.fixture({ build: 'true' });
+  /** Two survivors, and a count of builds. */
+  async function countedBuilds(test?: string) {
+    const own = await shared.fixture({ build: 'true', ...(test === undefined ? {} : { test }) });
     const survivors = [await own.survivor('A', RIGHT), await own.survivor('B', HASTY)];
     let builds = 0;
     const { sandbox } = own.bench.world;
@@ -149,12 +150,29 @@ describe('independent tests are admitted by their results:', () => {
       },
     };
     const bench: CheckRunner = { ...own.bench, world: { ...own.bench.world, sandbox: counting } };
+    return { fixture: { ...own, bench }, survivors, builds: () => builds };
+  }
+
+  test('tests that run together are built once for each tree, and no run sees what another one left', async () => {
+    const { fixture: own, survivors, builds } = await countedBuilds();
     const leaves = `import { writeFileSync } from 'node:fs';\nwriteFileSync('left.txt', '', { flag: 'wx' });\n`;
     const tests = [SPACE, EMPTY].map((one) => ({ ...one, text: leaves.replace('left', one.id) + one.text }));
-    const found = await admission({ ...own, bench }, tests, survivors);
+    const found = await admission(own, tests, survivors);
     expect(statuses(found)).toEqual(['space: admitted', 'empty: admitted']);
     // The base and two survivors.
-    expect(builds).toBe(3);
+    expect(builds()).toBe(3);
+  });
+
+  test('a refused test stays in the build of the others where files that are not named do not run', async () => {
+    const expected = ['space: admitted', 'empty: admitted', 'old: refused'];
+    const alone = await countedBuilds();
+    expect(statuses(await admission(alone.fixture, [SPACE, EMPTY, OLD], alone.survivors))).toEqual(expected);
+    expect(alone.builds()).toBe(3);
+    const all = await countedBuilds(
+      'for f in test/*.js; do /opt/toolchain/bin/node --test "$f" || exit 1; done',
+    );
+    await admission(all.fixture, [SPACE, EMPTY, OLD], all.survivors);
+    expect(all.builds()).toBeGreaterThan(3);
   });
 
   test('tests are built, too, and one that does not build does not affect the others', async () => {

@@ -84,6 +84,7 @@ function openTrialRecorder(runner: CheckRunner, given: TestTrialOptions): TrialR
   };
   const fair = withoutSteps(asOnBase(runner, given.onBase));
   const options = { ...given, onBase: testsAlone(given.onBase) };
+  const first = new Map<string, TestFiles>();
   const built = new Map<string, Promise<BuiltTests>>();
   return {
     known: () => Object.fromEntries(record),
@@ -93,7 +94,7 @@ function openTrialRecorder(runner: CheckRunner, given: TestTrialOptions): TrialR
     },
     async run(attempt, tests, targets) {
       if (tests.length === 0) return;
-      const place: TrialContext = { runner: fair, options, attempt, note, built };
+      const place: TrialContext = { runner: fair, options, attempt, note, first, built };
       // A test that hung or failed alone would disturb the others.
       const before = ({ id }: IndependentTest) => Object.values(record.get(id)?.survivors ?? {}).flat();
       const broke = (test: IndependentTest) =>
@@ -111,9 +112,14 @@ interface TrialContext {
   readonly options: TestTrialOptions;
   readonly attempt: number;
   readonly note: (test: IndependentTest, target: TrialTree, outcome: Outcome) => void;
+  /** The tests that were first built together over a tree, by its patch, for all attempts. */
+  readonly first: Map<string, TestFiles>;
   /** By tree and tests, for all attempts. */
   readonly built: Map<string, Promise<BuiltTests>>;
 }
+
+/** Texts of test files by their paths. */
+type TestFiles = Readonly<Record<string, string>>;
 
 /** A tree with tests written over it and built. */
 interface BuiltTests {
@@ -199,12 +205,14 @@ async function runTestsOn(
 ): Promise<TestExecution | null> {
   const { runner, options, attempt } = place;
   const { base, task, plan } = runner;
-  const files = Object.fromEntries(tests.map((test) => [test.path, test.text]));
+  const files: TestFiles = Object.fromEntries(tests.map((test) => [test.path, test.text]));
+  const patch = target?.tree.patch ?? '';
+  const together = sharesBuild ? builtTogether(place, patch, files) : files;
   const id = areaId(task.runId, target?.alias ?? 'base', options.name, String(attempt), part);
   const key = JSON.stringify([
     'independent-test-run',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
-    [target?.tree.patch ?? '', files],
+    [patch, files, ...(together === files ? [] : [together])],
     [plan.commands, secondsFor(options.onBase, runner), attempt, runner.surroundings ?? null],
   ]);
   const ran = await runner.remember(key, async () => {
@@ -213,22 +221,38 @@ async function runTestsOn(
     // A build for each test that runs alone would take too much disk space.
     if (!sharesBuild)
       return inArea(on, id, async (area) => ((await writeAndBuild(on, area, files)) ? run(area) : null));
-    const buildKey = JSON.stringify([target?.tree.patch ?? '', files]);
+    const buildKey = JSON.stringify([patch, together]);
     const building =
-      place.built.get(buildKey) ?? inRetriedArea(on, `${id}-built`, (area) => writeAndBuild(on, area, files));
+      place.built.get(buildKey) ??
+      inRetriedArea(on, `${id}-built`, (area) => writeAndBuild(on, area, together));
     place.built.set(buildKey, building);
     const { area, result } = await building;
     return result ? inArea(withTopLayer(on, area), id, run) : null;
   });
+  // A build that failed says nothing about a part of its tests.
+  if (ran === null && sharesBuild) place.first.delete(patch);
   return ran && { run: ran.run, context: runContextOf(options, target, ran.focused) };
 }
 
+/**
+ * The tests that are in the build when these are run: those of the first build over the tree, also if some have been
+ * refused since, where the test runner loads no file but the named ones.
+ */
+function builtTogether({ first, runner }: TrialContext, patch: string, files: TestFiles): TestFiles {
+  const before = first.get(patch);
+  if (before === undefined) {
+    first.set(patch, files);
+    return files;
+  }
+  const focused = runner.plan.focus(Object.keys(files));
+  const isAlone = focused?.every(({ inOneProcess }) => inOneProcess !== undefined) ?? false;
+  const isPart = Object.entries(files).every(([path, text]) => before[path] === text);
+  const isLess = Object.keys(files).length < Object.keys(before).length;
+  return isAlone && isPart && isLess ? before : files;
+}
+
 /** Whether the files could be written, and the build with them succeeded. */
-async function writeAndBuild(
-  on: CheckRunner,
-  area: WorkArea,
-  files: Readonly<Record<string, string>>,
-): Promise<boolean> {
+async function writeAndBuild(on: CheckRunner, area: WorkArea, files: TestFiles): Promise<boolean> {
   if (await writeFiles(on, area, files)) return false;
   // In compiled languages tests are part of the build output, so rebuild with them.
   return (await build(on, area)) === null;
