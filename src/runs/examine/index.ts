@@ -66,17 +66,24 @@ export async function examine(
       gatherForRun(world, context, candidates, { baseRun, onStep }),
     );
     const { results, ...gathered } = result;
-    const testResults = {
-      table: await world.artifacts.put(JSON.stringify(results.table)),
-      outputs: await world.artifacts.put(JSON.stringify(results.outputs)),
-    };
-    await world.store.updateRun(runId, { ...gathered, checks, testResults }, world.clock.now());
+    const [table, outputs] = await Promise.all([
+      world.artifacts.put(JSON.stringify(results.table)),
+      world.artifacts.put(JSON.stringify(results.outputs)),
+    ]);
+    await world.store.updateRun(
+      runId,
+      { ...gathered, checks, testResults: { table, outputs } },
+      world.clock.now(),
+    );
   }
   await world.store.markStage(runId, 'examine', 'end', world.clock.now());
   await world.store.transition(runId, 'examined', 'every candidate was built and tested', world.clock.now());
   world.announcer.soon(runId);
   return 'examined';
 }
+
+/** Rows of candidates written at a time. Our default. */
+const MARKED_AT_ONCE = 4;
 
 async function gatherForRun(
   world: CheckRunnerPorts & ModelPorts,
@@ -108,7 +115,7 @@ async function gatherForRun(
       ...(context.leftMs === undefined ? {} : { leftMs: context.leftMs }),
     });
   } finally {
-    for (const candidate of candidates) await marked(candidate, 'examined');
+    await inParallel(MARKED_AT_ONCE, candidates, (candidate) => marked(candidate, 'examined'));
   }
 }
 

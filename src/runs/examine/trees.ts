@@ -1,8 +1,9 @@
 import { type GateReport, succeeded, type TestRun, testsAlone } from '../../core/evidence/index.ts';
+import { inParallel } from '../../core/model/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
-import { type BuiltArea, type CheckArea, type CheckRunner, inArea, inRetriedArea } from './areas.ts';
+import { type BuiltArea, type CheckArea, type CheckRunner, inArea, inRetriedArea, lanesOf } from './areas.ts';
 import { isSetUpAnew, setUpCandidate } from './candidate-setup.ts';
 import { applyPatch, areaId, type BuildFailure, build, withoutPackages, withTopLayer } from './execute.ts';
 import { runTests } from './run-tests.ts';
@@ -77,7 +78,7 @@ export function openTrees(runner: CheckRunner): Trees {
     },
     async close() {
       await Promise.allSettled(grown.values());
-      for (const area of areas.values()) await runner.world.workspaces.remove(area);
+      await inParallel(lanesOf(runner), [...areas.values()], (area) => runner.world.workspaces.remove(area));
     },
   };
 }
