@@ -9,7 +9,6 @@ import {
 import type { Candidate } from '../../core/model/index.ts';
 import { roleOf } from '../../core/patches/index.ts';
 import type { ExaminationStep } from '../../core/reports/index.ts';
-import { workTimeOf } from '../stage.ts';
 import type { CheckRunner } from './areas.ts';
 
 /**
@@ -73,27 +72,30 @@ export async function openExaminationTime(
       leftMs,
     }),
   );
-  const time = workTimeOf(budgetMs);
+  let spentMs = 0;
+  const left = () => Math.max(0, budgetMs - spentMs);
   const asked = new Map<string, { readonly what: ExtraWork; readonly allowed: boolean }>();
   return {
-    left: () => time.left(),
+    left,
     async measured(name, work) {
-      const took = time.begin();
+      const from = spentMs;
       const began = world.clock.elapsed();
       const result = await work();
-      took(await remembered(['took', name], async () => Math.round(world.clock.elapsed() - began)));
+      // Parts overlap and wait for each other's commands: their durations, added up after a restart, would be too much.
+      const until = async () => Math.round(from + world.clock.elapsed() - began);
+      spentMs = Math.max(spentMs, await remembered(['until', name], until));
       return result;
     },
     async allows(what, unit, part = '', expectedMs = 0) {
       const name = [what, unit, part];
-      const allowed = await remembered(['allows', ...name], async () => time.left() > expectedMs);
+      const allowed = await remembered(['allows', ...name], async () => left() > expectedMs);
       asked.set(`${what} ${unit}`, { what, allowed });
       return allowed;
     },
     step(name, of) {
       let done = 0;
       const report = () => {
-        if (of !== 0) onStep?.({ name, done, of, leftMs: time.left() });
+        if (of !== 0) onStep?.({ name, done, of, leftMs: left() });
       };
       report();
       return () => {

@@ -1,0 +1,36 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { TestRun } from '../../src/core/evidence/index.ts';
+import { inParallel } from '../../src/core/model/index.ts';
+import { Settings } from '../../src/core/settings/index.ts';
+import { type CheckRunner, rememberInMemory } from '../../src/runs/examine/areas.ts';
+import { openExaminationTime } from '../../src/runs/examine/time.ts';
+import { partial } from '../world/partial.ts';
+
+test('parts that wait for each other count as often after a restart as before', async () => {
+  let now = 0;
+  const runner = partial<CheckRunner>({
+    remember: rememberInMemory(),
+    task: { settings: Settings.parse({ timeout: { examine: '10m' } }) },
+    world: { parallelChecks: 1, clock: { elapsed: () => now } },
+  });
+  const onBase = partial<TestRun>({ ms: 1_000 }, ['types']);
+  const parts = ['A', 'B', 'C', 'D'];
+
+  // Two parts at a time, but one command: whoever waits for the other takes twice as long.
+  const first = await openExaminationTime(runner, [], onBase);
+  let command = Promise.resolve();
+  const commandOfAMinute = () => {
+    command = command.then(async () => {
+      await setImmediate();
+      now += 60_000;
+    });
+    return command;
+  };
+  await inParallel(2, parts, (part) => first.measured(part, commandOfAMinute));
+  expect(first.left()).toBe(6 * 60_000);
+
+  const again = await openExaminationTime(runner, [], onBase);
+  for (const part of parts) await again.measured(part, async () => undefined);
+  expect(again.left()).toBe(6 * 60_000);
+});
