@@ -97,7 +97,7 @@ export function detectChecks(repository: {
   const all = ecosystemsOf(snapshot);
   const found = mainFirst(all, snapshot.files);
   const job = ciJob(read);
-  const ci = job === null ? null : ciChecks(job);
+  const ci = job === null || job.commands.length === 0 ? null : ciChecks(job);
   const old = travisJob(read);
   const travis = old === null ? null : ciChecks(old);
   const sure = found.find(isSure);
@@ -269,5 +269,5 @@ const FILES_ONLY = /^(?:cp|mkdir|touch|ln)\s/;
 /** A command as a part of a chain by `&&`. */
 const whole = (command: string): string =>
   chainParts(command) === null && !/^\(cd .*\)$/.test(command)
-    ? `{ ${command.replace(/;\s*$/, '')}; }`
+    ? `{ ${command.replace(/;\s*$/, '')}${/&\s*$/.test(command) ? '' : ';'} }`
     : command;

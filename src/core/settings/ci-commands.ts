@@ -1,4 +1,5 @@
-import { chainParts, programWords, stepKind } from './command-kinds.ts';
+import { chainParts, stepKind } from './command-kinds.ts';
+import { programWords, wordsOf } from './program-words.ts';
 
 /** The purpose of a command in a CI job, as far as its text shows. */
 export interface CiCommand {
@@ -49,8 +50,10 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
         folder = next;
         continue;
       }
-      const part = partOf(command.replace(/^\(\s*/, ''));
-      if (part !== null) found.push({ part, command: inFolder(folder, withOwn(command, part, place.own)) });
+      const plainCommand = withoutRunner(command);
+      const part = partOf(plainCommand.replace(/^\(\s*/, ''));
+      if (part !== null)
+        found.push({ part, command: inFolder(folder, withOwn(plainCommand, part, place.own)) });
     }
   }
   return found;
@@ -87,17 +90,15 @@ function withoutExpressions(line: string, { value, env }: ScriptPlace): string |
   text = text.replace(/^(?:\w+=(?:"[^"]*"|'[^']*'|[^\s"'$]*(?:\$\{\{[^}]*\}\})?)\s+)+(?=\S)/, (all) =>
     all.includes('${{') ? '' : all,
   );
-  // tox has a name for the Python that is there, whatever the matrix says.
-  if (/\btox\b/.test(text)) text = text.replace(/\s(?:-e|--env)[= ]?\S*\$\{\{.*?\}\}\S*/, ' -e py');
-  let known = !text.includes('${{');
   text = text.replace(/\$(?:\{(\w+)\}|(\w+))/g, (all, one?: string, other?: string) => {
     const name = one ?? other ?? '';
     if (/^(?:HOME|PWD|PATH)$/.test(name)) return all;
     const set = env.get(name);
-    known &&= set !== undefined && PLAIN_VALUE.test(set) && !set.includes('$');
-    return set ?? all;
+    return set !== undefined && PLAIN_VALUE.test(set) ? set : `\${{ ${name} }}`;
   });
-  return known ? text : null;
+  // tox has a name for the Python that is there, whatever the matrix says.
+  if (/\btox\b/.test(text)) text = text.replace(/\s(?:-e|--env)[= ]?\S*\$\{\{.*?\}\}\S*/, ' -e py');
+  return text.includes('${{') ? null : text;
 }
 
 /** Variables that are unrelated to the code, or that must not be in a command: secrets, and options that carry reports. */
@@ -112,9 +113,18 @@ function withOwn(command: string, part: CiCommand['part'], own: ScriptPlace['own
   return [...set.map(([name, value]) => `${name}=${value}`), command].join(' ');
 }
 
+/** Set-up provides tox and nox; what starts them in CI would look for them in the index. */
+function withoutRunner(command: string): string {
+  const words = programWords(command);
+  return /^(?:uvx|(?:uv|pipx) run) /.test(command) && /^(?:tox|nox)$/.test(words[0] ?? '')
+    ? wordsOf(command).slice(-words.length).join(' ')
+    : command;
+}
+
 function partOf(command: string): CiCommand['part'] | null {
   if (IGNORED_COMMANDS.some((pattern) => pattern.test(command))) return null;
   if (SETUP.some((pattern) => pattern.test(command))) return 'setup';
+  if (ONLY_COMPILES.test(command)) return 'build';
   const kind = stepKind(command);
   if (kind === 'lint' || kind === 'types') return null;
   if (kind === 'tests' || namesTests(command)) return 'test';
@@ -129,9 +139,17 @@ const IGNORED_COMMANDS: readonly RegExp[] = [
   /^(?:echo|printf|ls|cat|pwd|env|printenv|which|whoami|uname|df|free|date|true|sleep|export|alias|rm|chmod|chown|test|\[)(?:\s|$)/,
   /^(?:git|docker|docker-compose|podman|kubectl|helm|gh|aws|az|gcloud|curl|wget|ssh|scp|rsync|codecov|coveralls|rustup|nvm|pyenv|corepack|conda|mamba|cargo install|go install)(?:\s|$)/,
   /^(?:npm|pnpm|yarn|bun)\s+(?:(?:i|install|add)\s+(?:.*\s)?(?:-\w*g|--global|--location=global)\b|global\b|config\b|set\b|audit\b|publish\b|pack\b|login\b|cache\b|ls\b|outdated\b)/,
+  // Another version of a package, for some jobs.
+  /^(?:npm|pnpm|yarn|bun)\s+add\s/,
   /^\S+\s+(?:--version|-v|-V|version|--help)$/,
   /\$GITHUB_|\b(?:codecov|coveralls|upload|publish|deploy|release)\b/,
+  // In the background, such as a server.
+  /(?:^|[^&])&\s*$/,
 ];
+
+/** Compiles tests, too, but runs none. */
+const ONLY_COMPILES =
+  /^(?:swift|dotnet|cargo|go|cabal)\s+(?:[-+]\S+\s+)*(?:build|publish)(?:\s|$)|^cmake\s+--build\b(?!.*--target[= ](?:test|check)(?:\s|$))/;
 
 const PIP = String.raw`(?:uv\s+)?(?:python[\d.]*\s+-m\s+)?pip[\d.]*\s+install\b`;
 const SETUP: readonly RegExp[] = [
@@ -180,9 +198,8 @@ export function namesTests(command: string): boolean {
   if (program === 'make' && words.some((word) => /^(?:deps|dependencies|requirements)$/.test(word)))
     return false;
   if (program === 'make' && words.includes('check')) return true;
-  const own = (words[0] ?? '').startsWith('./') && TEST_WORD.test(program);
-  return (
-    own ||
-    (LAUNCHERS.test(program) && words.slice(1).some((word) => TEST_WORD.test(word) && !/^--?no-/.test(word)))
-  );
+  if (/^cargo\s+nextest\s+run\b/.test(command)) return true;
+  const own = /^(?:\.\/|(?:scripts?|bin)\/)/.test(words[0] ?? '') && TEST_WORD.test(program);
+  const named = (word: string): boolean => (word.startsWith('-') ? word === '--test' : TEST_WORD.test(word));
+  return own || (LAUNCHERS.test(program) && words.slice(1).some(named));
 }

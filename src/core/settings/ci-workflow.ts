@@ -1,6 +1,20 @@
-import { z } from 'zod';
 import { type CiCommand, folderIn, scriptCommands } from './ci-commands.ts';
-import { readPlainYaml } from './toml-and-yaml.ts';
+import { runsHere } from './ci-conditions.ts';
+import { matrixValue, matrixValues } from './ci-matrix.ts';
+import {
+  type CiFiles,
+  calledJobs,
+  ciFiles,
+  Job,
+  matrixOf,
+  Service,
+  type Step,
+  stepsOf,
+  Texts,
+  textsOf,
+  Workflow,
+  workingDirectory,
+} from './ci-steps.ts';
 
 /** The steps of the CI job that runs the tests. */
 export interface CiJob {
@@ -29,7 +43,6 @@ export interface CiService {
 const MAX_WORKFLOWS = 12;
 const MAX_ACTIONS = 6;
 const MAX_JOBS = 40;
-const MAX_JOB_STEPS = 60;
 /** Project files that only test come first; then by name. */
 const RANKS: readonly RegExp[] = [
   /\/(?:ci|tests?|unit-?tests?|linux|ubuntu)\.ya?ml$/i,
@@ -49,57 +62,19 @@ export function workflowFiles(paths: readonly string[]): readonly string[] {
   return [...ranked.slice(0, MAX_WORKFLOWS), ...actions.toSorted().slice(0, MAX_ACTIONS)];
 }
 
-/** Keeps only the string keys of a mapping. */
-const Texts = z.record(z.string(), z.unknown()).catch({});
-const OptionalText = z.string().optional().catch(undefined);
-const Run = z
-  .object({ run: z.object({ 'working-directory': OptionalText, shell: OptionalText }).catch({}) })
-  .catch({ run: {} });
-const Step = z
-  .object({
-    uses: OptionalText,
-    run: OptionalText,
-    with: Texts,
-    if: OptionalText,
-    shell: OptionalText,
-    'working-directory': OptionalText,
-    env: Texts,
-  })
-  .partial();
-type Step = z.infer<typeof Step>;
-const Service = z.object({
-  image: z.string().max(200),
-  env: Texts,
-  ports: z.array(z.unknown()).catch([]),
-});
-const Job = z
-  .object({
-    name: OptionalText,
-    'runs-on': z.unknown(),
-    if: OptionalText,
-    strategy: z.object({ matrix: Texts }).partial().catch({}),
-    services: z.record(z.string(), z.unknown()).catch({}),
-    defaults: Run,
-    env: Texts,
-    steps: z.array(Step.catch({})).catch([]),
-  })
-  .partial();
-type Job = z.infer<typeof Job>;
-const Workflow = z.object({ on: z.unknown(), env: Texts.optional(), defaults: Run.optional(), jobs: Texts });
-const Action = z.object({ runs: z.object({ steps: z.array(Step.catch({})).catch([]) }) });
-
 type Files = Readonly<Record<string, string>>;
 
 /**
- * The job that runs the tests, from the texts of `workflowFiles`; null if no GitHub Actions job has recognizable
- * tests. Ignores jobs that run only by timer or manually, jobs on other systems than Linux, and hostile or damaged
- * files.
+ * The job that runs the tests, from the texts of `workflowFiles`. If no GitHub Actions job has recognizable tests, one
+ * that sets up languages or services, without commands; else null. Ignores jobs that run only by timer or manually,
+ * jobs on other systems than Linux, and hostile or damaged files.
  */
-export function ciJob(files: Files): CiJob | null {
-  const paths = Object.keys(files).filter((path) => path.startsWith('.github/workflows/'));
+export function ciJob(texts: Files): CiJob | null {
+  const paths = Object.keys(texts).filter((path) => path.startsWith('.github/workflows/'));
+  const files = ciFiles(texts);
   const found = workflowFiles(paths).flatMap((file) => jobsOf(file, files));
-  const best = found.toSorted((a, b) => b.score - a.score)[0];
-  return best?.job ?? null;
+  const tested = found.filter(({ job }) => job.commands.length > 0);
+  return (tested.length > 0 ? tested : found).toSorted((a, b) => b.score - a.score)[0]?.job ?? null;
 }
 
 interface Scored {
@@ -107,22 +82,32 @@ interface Scored {
   readonly score: number;
 }
 
-function jobsOf(file: string, files: Files): readonly Scored[] {
-  const workflow = Workflow.safeParse(readPlainYaml(files[file] ?? '')).data;
-  if (!workflow || !runsOnChanges(workflow.on)) return [];
+function jobsOf(file: string, files: CiFiles): readonly Scored[] {
+  const workflow = Workflow.safeParse(files.read(file)).data;
+  return workflow && runsOnChanges(workflow.on) ? jobsIn({ file, workflow }, files) : [];
+}
+
+/** `caller`: names of the job that calls the workflow. */
+function jobsIn(
+  { file, workflow }: { readonly file: string; readonly workflow: Workflow },
+  files: CiFiles,
+  caller = '',
+): readonly Scored[] {
   return Object.entries(workflow.jobs)
     .slice(0, MAX_JOBS)
     .flatMap(([id, value]) => {
       const job = Job.safeParse(value).data;
-      if (!job || !runsOnLinux(job)) return [];
+      if (!job) return [];
+      const names = `${caller} ${id} ${job.name ?? ''}`;
+      const called = caller === '' ? calledJobs(job, files) : null;
+      if (called) return jobsIn(called, files, names);
+      if (!runsOnLinux(job)) return [];
       const read = readJob(file, job, {
         files,
         env: textsOf(workflow.env),
         folder: workingDirectory(workflow.defaults),
       });
-      return read === null
-        ? []
-        : [{ job: read, score: scoreOf(`${file} ${id} ${job.name ?? ''}`, file, read) }];
+      return read === null ? [] : [{ job: read, score: scoreOf(id, names, read) }];
     });
 }
 
@@ -136,40 +121,74 @@ function runsOnChanges(on: unknown): boolean {
 function runsOnLinux(job: Job): boolean {
   const on = job['runs-on'];
   const text = typeof on === 'string' ? on : JSON.stringify(on ?? '');
-  const key = /\$\{\{\s*matrix\.([\w-]+)/.exec(text)?.[1];
-  const systems = key === undefined ? [text] : valuesOf(job, key);
+  const key = /\$\{\{\s*matrix\.([\w-]+(?:\.[\w-]+)?)/.exec(text)?.[1];
+  // `matrix.os || 'ubuntu-latest'`: the entries that name none are on the system behind the operator.
+  const usual = key === undefined || text.includes('||') ? [text] : [];
+  const systems = [...usual, ...(key === undefined ? [] : matrixValues(matrixOf(job), key))];
   return systems.length === 0 || systems.some((system) => !/windows|macos/i.test(system));
 }
 
 const OTHER_JOBS =
-  /e2e|integration|browser|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
+  /e2e|integration|browser|lint|format|docs?\b|release|publish|package|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
 
-function scoreOf(names: string, file: string, { commands }: CiJob): number {
+/** `names`: of the job, and of one that calls its workflow. */
+function scoreOf(id: string, names: string, { file, commands, versions }: CiJob): number {
   const has = (part: CiCommand['part']): boolean => commands.some((command) => command.part === part);
+  const named = names.replace(/\$\{\{.*?\}\}/g, '');
+  const isWhole = commands.some(({ part, command }) => part === 'test' && !PART_OF_TESTS.test(command));
   return (
     (RANKS.length - rankOf(file)) * 2 +
-    (/test|unit|\bci\b/i.test(names.slice(file.length)) ? 3 : 0) -
-    (OTHER_JOBS.test(names) ? 5 : 0) +
-    (has('setup') ? 1 : 0)
+    (/test|unit|\bci\b/i.test(named) ? 3 : 0) -
+    (OTHER_JOBS.test(`${file} ${named}`) ? 5 : 0) +
+    (has('setup') ? 1 : 0) +
+    // Of equal ones: the job with all tests, the one that is named so, and the one with several versions.
+    (isWhole ? 0.5 : 0) +
+    (/^(?:unit[-_]?)?tests?$/i.test(id) ? 0.25 : 0) +
+    ([...versions.values()].some((list) => list.length > 1) ? 0.2 : 0)
   );
 }
 
+/** A script such as `test:node`. */
+const PART_OF_TESTS = /(?:^|\s)(?:tests?|spec|unit)[:_-]\w/;
+
 interface Around {
-  readonly files: Files;
+  readonly files: CiFiles;
   readonly env: ReadonlyMap<string, string>;
   readonly folder: string;
 }
 
-/** Null for a job without tests. */
+/** Null for a job that neither tests nor sets up anything. */
 function readJob(file: string, job: Job, around: Around): CiJob | null {
+  const matrix = matrixOf(job);
+  const steps = stepsOf(job, around.files).map((step) => ({ step, runs: runsHere(step.if, matrix) }));
+  const certain = steps.filter(({ runs }) => runs === true).map(({ step }) => step);
+  const read = readSteps(certain, job, around);
+  if (read.commands.length > 0) return { file, ...read, services: servicesOf(job) };
+  // Of tests whose conditions only GitHub knows, the first, with what has the same condition.
+  const open = steps.flatMap(({ step, runs }) => (runs === null ? [step] : []));
+  const condition = open.find((step) => readSteps([step], job, around).commands.length > 0)?.if;
+  const chosen = steps.flatMap(({ step, runs }) =>
+    runs || (runs === null && step.if === condition) ? [step] : [],
+  );
+  const other = condition === undefined ? read : readSteps(chosen, job, around);
+  const found = { file, ...other, services: servicesOf(job) };
+  const isUseful = other.commands.length > 0 || found.services.length > 0 || other.versions.size > 0;
+  return isUseful ? found : null;
+}
+
+/** No commands if there are no tests among them. */
+function readSteps(
+  steps: readonly Step[],
+  job: Job,
+  around: Around,
+): Pick<CiJob, 'commands' | 'versions' | 'env'> {
   const env = new Map([...around.env, ...textsOf(job.env)]);
   const versions = new Map<string, readonly string[]>();
-  const value = (expression: string): string | null => matrixValue(job, env, expression);
+  const value = (expression: string): string | null => expressionValue(job, env, expression);
   const folder = workingDirectory(job.defaults) || around.folder;
   const commands: CiCommand[] = [];
   const ofTests: (readonly [string, string])[] = [...env];
-  for (const step of stepsOf(job, around.files)) {
-    if (!runsHere(step.if, job)) continue;
+  for (const step of steps) {
     for (const [name, range] of versionsOf(step, job))
       if ((versions.get(name) ?? []).length === 0) versions.set(name, range);
     if (step.run === undefined || /^(?:pwsh|powershell|cmd|python|node|ruby|perl)/.test(step.shell ?? ''))
@@ -182,14 +201,7 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
     ofTests.push(...variablesOfTests(found, own));
   }
   const last = commands.findLastIndex(({ part }) => part === 'test');
-  if (last < 0) return null;
-  return {
-    file,
-    commands: commands.slice(0, last + 1),
-    versions,
-    services: servicesOf(job),
-    env: new Map(ofTests),
-  };
+  return { commands: commands.slice(0, last + 1), versions, env: new Map(ofTests) };
 }
 
 const variablesOfTests = (
@@ -207,81 +219,12 @@ const servicesOf = ({ services }: Job): readonly CiService[] =>
       return { name, image, env: Object.fromEntries(textsOf(env)), ports: ports.map(String) };
     });
 
-/** Steps of a job, with those of the repository's own actions written out. */
-function stepsOf(job: Job, files: Files): readonly Step[] {
-  const all = (job.steps ?? []).flatMap((step) => {
-    const path = /^\.\/([\w./-]+?)\/?$/.exec(step.uses ?? '')?.[1];
-    const text =
-      path === undefined ? undefined : (files[`${path}/action.yml`] ?? files[`${path}/action.yaml`]);
-    if (text === undefined) return [step];
-    const action = Action.safeParse(readPlainYaml(text)).data;
-    return runsHere(step.if, job) ? (action?.runs.steps ?? []) : [];
-  });
-  return all.slice(0, MAX_JOB_STEPS);
-}
-
-/** Keys of a matrix that name an operating system. */
-const SYSTEM_KEY = /^(?:os|runner|runs-on|platform|system|image)$|\bos\b/i;
-
-/**
- * Whether a step runs on Linux in a run without failures, for some job of the matrix; unknown conditions count as
- * false.
- */
-function runsHere(condition: string | undefined, job: Job): boolean {
-  const text = (condition ?? '').replace(/^\s*\$\{\{\s*|\s*\}\}\s*$/g, '').trim();
-  if (/\|\|/.test(text)) return false;
-  return text.split('&&').every((part) => {
-    const one = part.trim();
-    if (/^(?:|success\(\)|always\(\)|!\s*cancelled\(\)|!\s*failure\(\))$/.test(one)) return true;
-    const [, key = '', sign, name] =
-      /^(?:runner\.os|matrix\.([\w-]+))\s*([!=])=\s*'([\w.-]+)'$/.exec(one) ?? [];
-    if (name === undefined) return false;
-    const values = key === '' || SYSTEM_KEY.test(key) ? [] : linuxValuesOf(job, key);
-    if (values.length > 0) return values.some((value) => (value === name) === (sign === '='));
-    const linux = /linux|ubuntu/i.test(name);
-    return sign === '!' ? !linux : linux;
-  });
-}
-
-const textsOf = (values: Readonly<Record<string, unknown>> | undefined): ReadonlyMap<string, string> =>
-  new Map(
-    Object.entries(values ?? {}).flatMap(([key, value]) =>
-      typeof value === 'string' ? [[key, value] as const] : [],
-    ),
-  );
-
-const workingDirectory = (defaults: z.infer<typeof Run> | undefined): string =>
-  defaults?.run['working-directory'] ?? '';
-
-const matrixTexts = (value: unknown): readonly string[] =>
-  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string').slice(0, 40);
-
-/** All values that a key of the matrix takes, in the entries that count. */
-function valuesOf(
-  { strategy }: Job,
-  key: string,
-  counts = (_entry: Readonly<Record<string, unknown>>): boolean => true,
-): readonly string[] {
-  const { include, ...matrix } = strategy?.matrix ?? {};
-  const entries = Array.isArray(include) ? include.map((one) => Texts.parse(one)).filter(counts) : [];
-  return [...matrixTexts(matrix[key]), ...entries.flatMap((one) => matrixTexts(one[key]))];
-}
-
-const OTHER_SYSTEM = /windows|\bwin(?:\d\d)?\b|mac-?os|darwin|msvc|mingw|cygwin/i;
-
-/** Values that a key of the matrix takes on Linux, as far as they and the entries that add them show. */
-const linuxValuesOf = (job: Job, key: string): readonly string[] =>
-  valuesOf(job, key, (entry) => !Object.values(entry).some((one) => OTHER_SYSTEM.test(String(one)))).filter(
-    (value) => !OTHER_SYSTEM.test(value),
-  );
-
-/** Of a matrix, only values that are equal in all jobs or are not versions: the sandbox has its own versions. */
-function matrixValue(job: Job, env: ReadonlyMap<string, string>, expression: string): string | null {
-  const [, from, key = ''] = /^(matrix|env)\.([\w-]+)$/.exec(expression) ?? [];
+function expressionValue(job: Job, env: ReadonlyMap<string, string>, expression: string): string | null {
+  const [, condition, then, otherwise] = /^(.+?)\s*&&\s*'([^']*)'\s*\|\|\s*'([^']*)'$/.exec(expression) ?? [];
+  if (condition !== undefined) return (runsHere(condition, matrixOf(job)) ? then : otherwise) ?? null;
+  const [, from, key = ''] = /^(matrix|env)\.([\w-]+(?:\.[\w-]+)?)$/.exec(expression) ?? [];
   if (from === undefined) return null;
-  if (from === 'env') return env.get(key) ?? null;
-  const values = valuesOf(job, key);
-  return values.length > 1 && values.every((value) => /^\D{0,8}\d/.test(value)) ? null : (values[0] ?? null);
+  return from === 'env' ? (env.get(key) ?? null) : matrixValue(matrixOf(job), key);
 }
 
 /** The versions that a step of `actions/setup-…` installs; an empty list if only GitHub knows them. */
@@ -293,8 +236,8 @@ function versionsOf(
   if (name === undefined) return [];
   const language = name === 'uv' ? 'python' : name;
   const asked = textsOf(inputs).get(`${language}-version`) ?? '';
-  const key = /^\$\{\{\s*matrix\.([\w-]+)\s*\}\}$/.exec(asked)?.[1];
-  const versions = key === undefined ? asked.split(/\s*\n\s*/) : valuesOf(job, key);
+  const key = /^\$\{\{\s*matrix\.([\w-]+(?:\.[\w-]+)?)\s*\}\}$/.exec(asked)?.[1];
+  const versions = key === undefined ? asked.split(/\s*\n\s*/) : matrixValues(matrixOf(job), key);
   const plain = versions.filter((version) => /^[\w.*/-]{1,40}$/.test(version));
   return asked === '' ? [] : [[language, plain]];
 }

@@ -1,3 +1,5 @@
+import { programWords, wordsOf } from './program-words.ts';
+
 export type RunnerName =
   | 'vitest'
   | 'jest'
@@ -164,10 +166,6 @@ const mayTakeValue = (option: string): boolean =>
 const VALUELESS_OPTIONS =
   /^--(?:no-.+|experimental-.+|test|coverage|ci|verbose|silent|quiet|recursive|exit|check-leaks|forbid-only|full-trace|runInBand|passWithNoTests|detectOpenHandles|forceExit|run|enable-source-maps|expose-gc|strict)$|^-(?:v|vv|q|A|race|short)$/;
 
-/** Words of a command as written, with quotes. A simple splitter for plain commands, not a shell parser. */
-export const wordsOf = (command: string): readonly string[] =>
-  command.match(/(?:[^\s'"\\]|\\.|'[^']*'|"(?:[^"\\]|\\.)*")+/gs) ?? [];
-
 /** The parts of a chain by `&&`; null for a line with other operators, groups or substitutions. */
 export function chainParts(line: string): readonly string[] | null {
   const parts: string[] = [''];
@@ -250,38 +248,3 @@ const NAMING_CHECKERS =
 /** Whether a command is a type checker whose findings can be compared. */
 export const isTypeCheck = (command: string): boolean =>
   NAMING_CHECKERS.test(programWords(command).join(' '));
-
-/** Programs that start another one with their own options, without changing its purpose. */
-const STARTERS: ReadonlySet<string> = new Set([
-  'npx',
-  'bunx',
-  'c8',
-  'nyc',
-  'time',
-  'env',
-  'cross-env',
-  'nice',
-]);
-const STARTER_PAIRS = /^(?:pnpm|yarn|npm|poetry|uv|pdm|hatch|pipenv|rye|bundle|bun) (?:exec|run|dlx|x) /;
-
-/** The words from the program on: without assignments, wrappers, folders and file extensions; unquoted. */
-export function programWords(command: string): readonly string[] {
-  let words = wordsOf(command).map((word) => word.replace(/^(['"])(.*)\1$/s, '$2'));
-  for (let next = 0; next < words.length; next++) {
-    const [first = '', second = ''] = words;
-    const name = baseName(first);
-    if (/^\w+=/.test(first)) words = words.slice(1);
-    else if (STARTERS.has(name))
-      words = words.slice(1 + words.slice(1).findIndex((word) => !isFileOperation(word)));
-    else if (STARTER_PAIRS.test(`${name} ${second} `)) words = words.slice(2);
-    else if (/^python[\d.]*$/.test(name) && second === '-m') words = words.slice(2);
-    else if (name === 'node' && /node_modules\//.test(second)) words = words.slice(1);
-    else break;
-  }
-  const [program = '', ...rest] = words;
-  return [baseName(program), ...rest];
-}
-
-const isFileOperation = (word: string): boolean => word.startsWith('-') || /^\w+=/.test(word);
-
-const baseName = (word: string): string => word.replace(/^.*\//s, '').replace(/\.[cm]?js$/, '');

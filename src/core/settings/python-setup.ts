@@ -1,4 +1,5 @@
-import { chainParts, wordsOf } from './command-kinds.ts';
+import { chainParts } from './command-kinds.ts';
+import { wordsOf } from './program-words.ts';
 import { isRequirement, type PythonProject, pythonProject } from './python-project.ts';
 import { sectionsOf } from './recipes.ts';
 import { toxEnvironment } from './tox.ts';

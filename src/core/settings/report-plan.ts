@@ -1,7 +1,8 @@
-import { type Recognised, recognise, unreadRunner, wordsOf } from './command-kinds.ts';
+import { type Recognised, recognise, unreadRunner } from './command-kinds.ts';
 import { forModules, modulesBuiltBy } from './maven-modules.ts';
 import { tapOfNode } from './node-reporters.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
+import { wordsOf } from './program-words.ts';
 import {
   type FocusForm,
   focusForm,

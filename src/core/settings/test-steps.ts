@@ -1,12 +1,6 @@
-import {
-  chainParts,
-  isTypeCheck,
-  type StepKind,
-  stepKind,
-  stepKindByName,
-  wordsOf,
-} from './command-kinds.ts';
+import { chainParts, isTypeCheck, type StepKind, stepKind, stepKindByName } from './command-kinds.ts';
 import type { PackageFacts } from './package-scripts.ts';
+import { wordsOf } from './program-words.ts';
 import { recipeLines } from './recipes.ts';
 import { type RecursiveCommand, recursiveCommand } from './recursive-commands.ts';
 import { ASSIGNMENT, gatheredCommands, prefixesOf, scriptCall, startsSeveral } from './script-calls.ts';

@@ -1,7 +1,8 @@
-import { isTypeCheck, programWords } from './command-kinds.ts';
+import { isTypeCheck } from './command-kinds.ts';
 import { nodeManager } from './ecosystems.ts';
 import type { FoundCommand } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
+import { programWords } from './program-words.ts';
 import { inVenv } from './python-setup.ts';
 import { sectionsOf } from './recipes.ts';
 import type { RepositorySnapshot } from './repository-recipe.ts';

