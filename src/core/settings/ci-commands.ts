@@ -77,6 +77,10 @@ export function folderIn(from: string, path: string): string | null {
 const inFolder = (folder: string, command: string): string =>
   folder === '' ? command : `(cd ${folder} && ${command})`;
 
+/** The folder in which a command of a CI job runs; empty for the top. */
+export const enteredFolder = (command: string): string =>
+  /^\(cd ([\w@./-]+) && .*\)$/s.exec(command)?.[1] ?? '';
+
 /** Values of a matrix or of `env` that may become part of a command. */
 const PLAIN_VALUE = /^[\w@./:=,+-]*$/;
 

@@ -1,4 +1,4 @@
-import { type CiCommand, folderIn, scriptCommands } from './ci-commands.ts';
+import { type CiCommand, enteredFolder, folderIn, scriptCommands } from './ci-commands.ts';
 import { runsHere } from './ci-conditions.ts';
 import { matrixValue, matrixValues } from './ci-matrix.ts';
 import {
@@ -74,8 +74,42 @@ export function ciJob(texts: Files): CiJob | null {
   const files = ciFiles(texts);
   const found = workflowFiles(paths).flatMap((file) => jobsOf(file, files));
   const tested = found.filter(({ job }) => job.commands.length > 0);
-  return (tested.length > 0 ? tested : found).toSorted((a, b) => b.score - a.score)[0]?.job ?? null;
+  const [best, ...others] = (tested.length > 0 ? tested : found).toSorted((a, b) => b.score - a.score);
+  return best === undefined ? null : withOtherParts(best, others);
 }
+
+/** Maximum jobs that are read as one. */
+const MAX_PARTS = 6;
+/** A job that is so much less likely is for something else: `OTHER_JOBS`. */
+const LESS_LIKELY = 4;
+
+/** With the jobs of the same workflow that test other folders: each of them tests a part of the repository. */
+function withOtherParts(best: Scored, others: readonly Scored[]): CiJob {
+  const known = new Set(testFolders(best.job));
+  const parts = [best.job];
+  for (const { job, score } of others) {
+    const folders = testFolders(job);
+    const isPart = job.file === best.job.file && score > best.score - LESS_LIKELY && !known.has('');
+    if (!isPart || parts.length === MAX_PARTS || folders.length === 0) continue;
+    if (folders.some((folder) => folder === '' || known.has(folder))) continue;
+    for (const folder of folders) known.add(folder);
+    parts.push(job);
+  }
+  const versions = new Map<string, readonly string[]>();
+  for (const [name, list] of parts.flatMap((part) => [...part.versions]))
+    versions.set(name, [...new Set([...(versions.get(name) ?? []), ...list])]);
+  const services = parts.flatMap((part) => part.services);
+  return {
+    file: best.job.file,
+    commands: parts.flatMap(({ commands }) => commands),
+    versions,
+    services: services.filter(({ name }, at) => services.findIndex((one) => one.name === name) === at),
+    env: new Map(parts.toReversed().flatMap(({ env }) => [...env])),
+  };
+}
+
+const testFolders = ({ commands }: CiJob): readonly string[] =>
+  commands.flatMap(({ part, command }) => (part === 'test' ? [enteredFolder(command)] : []));
 
 interface Scored {
   readonly job: CiJob;
@@ -129,7 +163,7 @@ function runsOnLinux(job: Job): boolean {
 }
 
 const OTHER_JOBS =
-  /e2e|integration|browser|lint|format|docs?\b|release|publish|package|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
+  /e2e|integration|browser|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
 
 /** `names`: of the job, and of one that calls its workflow. */
 function scoreOf(id: string, names: string, { file, commands, versions }: CiJob): number {

@@ -1,4 +1,5 @@
 import { chainParts } from './command-kinds.ts';
+import { folderParts } from './folder-parts.ts';
 import { wordsOf } from './program-words.ts';
 import { isRequirement, type PythonProject, pythonProject } from './python-project.ts';
 import { sectionsOf } from './recipes.ts';
@@ -123,12 +124,14 @@ function uvSetup({ uv, extras, groups }: PythonProject): string {
 const MODULES = /^(?:pip|pytest|tox|nox|coverage|stestr|nose2|green)[\d.]*$/;
 
 /** Rewrites a command for system-wide Python to run in the virtual environment. */
-export function inVenv(command: string): string {
-  const [, folder, inner] = /^\(cd (\S+) && (.*)\)$/.exec(command) ?? [];
-  if (folder !== undefined && inner !== undefined)
-    return `(cd ${folder} && ${inside(inner, `${'../'.repeat(folder.split('/').length)}${VENV}`)})`;
-  return inside(command, VENV);
-}
+export const inVenv = (command: string): string =>
+  folderParts(command)
+    .map(({ folder, line }) =>
+      folder === ''
+        ? inside(line, VENV)
+        : `(cd ${folder} && ${inside(line, `${'../'.repeat(folder.split('/').length)}${VENV}`)})`,
+    )
+    .join(' && ');
 
 function inside(command: string, python: string): string {
   const parts = chainParts(command) ?? [command];
@@ -207,8 +210,7 @@ export const shownSetup = (setup: string): string =>
 
 /** Whether a command starts this program, directly or as a Python module. */
 export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[number]): boolean {
-  const plain = command.replace(/^\(cd \S+ && (.*)\)$/, '$1');
-  const parts = chainParts(plain) ?? [plain];
+  const parts = folderParts(command).flatMap(({ line }) => chainParts(line) ?? [line]);
   return parts.some((part) => {
     const words = wordsOf(part).filter((word) => !/^\w+=/.test(word) && word !== '{');
     return words[0] === program || (/python[\d.]*$/.test(words[0] ?? '') && words[2] === program);

@@ -86,17 +86,16 @@ export function reportPlan(
 ): ReportPlan {
   const steps = testSteps(testCommand, files);
   const line = testCommandLine(testCommand, files['package.json']);
-  const found = recognise(line.last ?? line.inner);
+  const inner = line.last ?? line.inner;
+  const found = recognise(inner);
   const form = found && runnerForm(found, line, folder);
   if (steps && isComposite(steps, form !== null && reaches(line, form))) {
     const chosen = steps.filter((step) => !apart(step));
     return stepsPlan(testCommand, chosen, folder);
   }
-  const hint = found ? {} : hintFor(line.last ?? line.inner);
+  const hint = found ? {} : hintFor(inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
-  if (!found || !form) {
-    return { ...as, commands: [unknownCommand(testCommand, line.last ?? line.inner)], focus: () => null };
-  }
+  if (!found || !form) return { ...as, commands: [unknownCommand(testCommand, inner)], focus: () => null };
   const plan = planOf(testCommand, line, form);
   const focused = plan.report && focusForm(found, folder);
   const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
@@ -161,7 +160,7 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
   const last = steps.at(-1);
   return (
     tests.length > 1 ||
-    steps.some((step) => step.package !== undefined) ||
+    steps.some((step) => step.package !== undefined || step.folder !== '') ||
     last?.kind !== 'tests' ||
     steps.some(({ kind }) => kind === 'lint' || kind === 'types') ||
     (!reached && canBeReached(last))

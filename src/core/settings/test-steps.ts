@@ -1,4 +1,5 @@
 import { chainParts, isTypeCheck, type StepKind, stepKind, stepKindByName } from './command-kinds.ts';
+import { folderParts } from './folder-parts.ts';
 import type { PackageFacts } from './package-scripts.ts';
 import { wordsOf } from './program-words.ts';
 import { recipeLines } from './recipes.ts';
@@ -93,30 +94,28 @@ function withTests(steps: readonly TestStep[]): readonly TestStep[] | null {
   return at < 0 ? null : steps.map((step, index) => (index === at ? { ...step, kind: 'tests' } : step));
 }
 
-/** The steps of a line; null if it is not a plain chain. */
+/** The steps of a line; null if it is not a plain chain of commands and of `(cd FOLDER && …)`. */
 function stepsIn(line: string, place: CommandContext): readonly TestStep[] | null {
-  const parts = place.depth > MAX_STEP_DEPTH || line.length > MAX_STEP_CHARS ? null : chainParts(line);
-  if (!parts) return null;
-  const folder = folderAfter(parts[0] ?? '', place);
-  const within = folder === null ? place : { ...place, folder };
-  const commands = folder === null ? parts : parts.slice(1);
+  if (place.depth > MAX_STEP_DEPTH || line.length > MAX_STEP_CHARS) return null;
+  const found = folderParts(line).map((part) => {
+    const folder = [place.folder, part.folder].filter((one) => one !== '').join('/');
+    return chainSteps(part.line, { ...place, folder });
+  });
+  return found.includes(null) ? null : found.flatMap((steps) => steps ?? []);
+}
+
+function chainSteps(line: string, place: CommandContext): readonly TestStep[] | null {
+  const commands = chainParts(line);
   // Nothing may change the state of the shell for later commands.
-  if (commands.length === 0 || commands.some((part) => part === '' || CHANGES_SHELL.test(part))) return null;
+  if (!commands || commands.some((part) => part === '' || CHANGES_SHELL.test(part))) return null;
   if (!allows(place, commands.length)) return null;
-  return commands.flatMap((part) => followed(part, within) ?? [stepOf(part, within)]);
+  return commands.flatMap((part) => followed(part, place) ?? [stepOf(part, place)]);
 }
 
 /** Takes this many commands off those that may still be read. */
 function allows({ left }: CommandContext, commands: number): boolean {
   left.commands -= commands;
   return left.commands >= 0;
-}
-
-/** The folder that `cd` leads to, if its package.json is known; null for another command. */
-function folderAfter(command: string, { files, folder }: CommandContext): string | null {
-  const [, path] = /^cd (?:\.\/)?([\w@][\w@.-]*(?:\/[\w@][\w@.-]*)*)\/?$/.exec(command) ?? [];
-  const inner = folder === '' ? path : `${folder}/${path}`;
-  return path !== undefined && files[`${inner}/package.json`] !== undefined ? (inner as string) : null;
 }
 
 const stepOf = (command: string, place: CommandContext): TestStep => ({

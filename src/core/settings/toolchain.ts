@@ -1,6 +1,7 @@
 import { ciJob, workflowFiles } from './ci-workflow.ts';
 import { goFileWithoutModules } from './compiled-ecosystems.ts';
 import { broughtBySetup } from './python-setup.ts';
+import { SAMPLE_FOLDERS } from './repository-recipe.ts';
 import type { ServiceName } from './service-scripts.ts';
 import { wantedServices } from './services.ts';
 import { TRAVIS_FILE, travisVersions } from './travis.ts';
@@ -94,17 +95,23 @@ export function wantedTools(
 ): WantedTools {
   const languages = new Map<RuntimeLanguage, string>();
   const programs = new Map<string, string>();
+  const job = ciJob(Object.fromEntries(texts));
+  const entered = foldersEntered([setup, ...(job?.commands ?? []).map(({ command }) => command)]);
   for (const { sign, language, program } of TOOL_FILES) {
-    const file = paths.find((path) => sign.test(path));
+    const file =
+      paths.find((path) => !path.includes('/') && sign.test(path)) ??
+      paths.find((path) => isManifestBelow(path, sign, entered));
     if (file === undefined) continue;
     if (language !== undefined && !languages.has(language)) languages.set(language, file);
     // A wrapper in the repository downloads its own version.
     if (program !== undefined && !paths.includes(`${program}w`)) programs.set(program, file);
   }
+  for (const language of LANGUAGES)
+    if (job !== null && job.commands.length > 0 && job.versions.has(language) && !languages.has(language))
+      languages.set(language, job.file);
   const old = goFileWithoutModules(paths);
   if (old !== null) languages.set('go', old);
   const manifest = manifestOf(texts.get('package.json'));
-  const job = ciJob(Object.fromEntries(texts));
   const travis = travisVersions(Object.fromEntries(texts));
   const versions = new Map(
     LANGUAGES.flatMap((language) => {
@@ -118,12 +125,37 @@ export function wantedTools(
     programs,
     services: wantedServices(job),
     broughtBySetup: [...broughtBySetup(setup)],
-    manager: languages.has('node') ? managerOf(paths, texts, manifest) : null,
+    manager: languages.has('node') ? managerOf(paths, texts, manifest, entered) : null,
   };
 }
 
-function managerOf(paths: readonly string[], texts: Texts, manifest: NodeManifest): WantedManager | null {
-  const found = namedManager(manifest) ?? lockedManager(paths, texts);
+/** Folders that commands enter, such as `(cd frontend && npm ci)`. */
+const foldersEntered = (commands: readonly string[]): readonly string[] => [
+  ...new Set(commands.flatMap((one) => [...one.matchAll(/\(cd ([\w@./-]+) && /g)].map(([, to = '']) => to))),
+];
+
+/** Folders whose manifests are not for what a repository builds and tests. */
+const DATA_FOLDERS = /(?:^|\/)(?:testdata|(?:[\w.]+[-_])?tests?|_[^/]*)\//i;
+/** Folders down to a manifest that belongs to the repository: `crates/core/Cargo.toml`. */
+const MAX_MANIFEST_DEPTH = 2;
+
+/** In a folder that commands enter, every manifest counts as if at the top. */
+function isManifestBelow(path: string, sign: RegExp, entered: readonly string[]): boolean {
+  const inside = entered.some(
+    (folder) => path.startsWith(`${folder}/`) && sign.test(path.slice(folder.length + 1)),
+  );
+  if (inside) return true;
+  const isData = SAMPLE_FOLDERS.test(path) || DATA_FOLDERS.test(path);
+  return sign.test(path) && !isData && path.split('/').length <= MAX_MANIFEST_DEPTH + 1;
+}
+
+function managerOf(
+  paths: readonly string[],
+  texts: Texts,
+  manifest: NodeManifest,
+  entered: readonly string[],
+): WantedManager | null {
+  const found = namedManager(manifest) ?? lockedManager(paths, texts) ?? managerBelow(paths, entered);
   if (found === null || found.name === 'npm') return found;
   const manager = found.file === 'package.json' ? found : narrowed(found, manifest);
   const release = /^\s*yarnPath:\s*["']?(\.yarn\/releases\/[\w.-]+\.[cm]?js)/m.exec(
@@ -132,6 +164,19 @@ function managerOf(paths: readonly string[], texts: Texts, manifest: NodeManifes
   return release !== undefined && manager.name === 'yarn' && paths.includes(release)
     ? { ...manager, release }
     : manager;
+}
+
+/** Of a lock file in a folder that commands enter; beside one at the top, npm needs no other. */
+function managerBelow(paths: readonly string[], entered: readonly string[]): WantedManager | null {
+  if (paths.includes('package.json')) return null;
+  for (const folder of entered) {
+    const inside = paths.flatMap((path) =>
+      path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
+    );
+    const found = lockedManager(inside, new Map());
+    if (found !== null) return { ...found, file: `${folder}/${found.file}` };
+  }
+  return null;
 }
 
 /** The package manager of a lock file, in the versions that the manifest allows. */

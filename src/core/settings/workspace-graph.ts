@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { goFolders, isPackageFolder, nestedGoModules } from './go-modules.ts';
 import { mavenModules, pomFiles } from './maven-modules.ts';
+import { SAMPLE_FOLDERS } from './repository-recipe.ts';
 
 /** A package of a workspace. */
 export interface WorkspacePackage {
@@ -54,10 +55,14 @@ const TOP_FILES: readonly string[] = [
   ],
 ];
 
-/** Those of them that a repository has. */
+/** Maximum packages below the top that belong to no workspace, such as `frontend`. Default. */
+const MAX_OTHER_PACKAGES = 8;
+
+/** Those of them that a repository has, and a package.json in a folder at the top. */
 export function stepFiles(paths: readonly string[]): readonly string[] {
   const present = new Set(paths);
-  return TOP_FILES.filter((path) => present.has(path));
+  const below = paths.filter((path) => /^[\w@.-]+\/package\.json$/.test(path) && !SAMPLE_FOLDERS.test(path));
+  return [...TOP_FILES.filter((path) => present.has(path)), ...below.slice(0, MAX_OTHER_PACKAGES)];
 }
 
 /**

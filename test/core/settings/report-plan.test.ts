@@ -158,7 +158,7 @@ describe('the report', () => {
     ['npm test', undefined],
     ['npm test', 'vitest run | tee log'],
     ['npm test | cat', 'vitest run'],
-    ['cd packages/a && npm test', 'vitest run'],
+    ['(cd packages/a && npm test)', 'vitest run'],
     ['npm test', 'eslint jest.config.js'],
     ['npm test', 'npm run inner'],
     ['node test.js', undefined],
@@ -170,6 +170,19 @@ describe('the report', () => {
       report: ANY,
     });
     expect(plan(command, test).focus(['test/a.test.js'])).toBeNull();
+  });
+
+  test('of a command in a folder is asked for inside of the brackets', () => {
+    const commands = (command: string) => plan(command).commands.map((one) => [one.command, one.prefix]);
+    const vitest =
+      '(cd library && npx vitest run --reporter=default --reporter=junit --outputFile.junit=/out/report.xml)';
+    expect(commands('(cd library && npx vitest run)')).toEqual([[vitest, 'library']]);
+    expect(commands('cd library && npx vitest run')).toEqual([[vitest, 'library']]);
+    expect(commands('(cd a && pytest) && (cd b && go test ./...)')).toEqual([
+      ['(cd a && pytest)', 'a'],
+      ['(cd b && go test -json ./...)', 'b'],
+    ]);
+    expect(plan('(cd library && npx vitest run)').focus(['library/a.test.ts'])).toBeNull();
   });
 
   test('is found through nested scripts, whose inner one is written out', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type ReportPlan, reportPlan, testSteps } from '../../../src/core/settings/index.ts';
+import { type ReportPlan, reportPlan, stepFiles, testSteps } from '../../../src/core/settings/index.ts';
 
 const scripts = (all: Record<string, string>) => ({ 'package.json': JSON.stringify({ scripts: all }) });
 const steps = (command: string, files: Record<string, string> = {}) =>
@@ -208,14 +208,30 @@ describe('the test command of a public repository is taken apart', () => {
       ['lint', 'eslint .', 'packages/less'],
       ['tests', 'mocha', 'packages/less'],
     ]);
-    for (const command of [
-      'cd packages && npm test',
-      'cd .. && mocha',
-      'cd packages/less',
-      'cd a b && mocha',
-    ])
+    for (const command of ['cd .. && mocha', 'cd packages/less', 'cd a b && mocha', 'cd -P a && mocha'])
       expect(steps(command, files)).toBeNull();
     expect(steps('cd packages/less && npm test && cd ../.. && mocha', files)).toBeNull();
+  });
+
+  test('parts of a chain in folders of their own', () => {
+    const files = {
+      'frontend/package.json': JSON.stringify({ scripts: { test: 'eslint . && vitest run' } }),
+    };
+    expect(
+      steps('(cd frontend && npm test) && (cd backend && ../.venv/bin/python -m pytest) && make x', files),
+    ).toEqual([
+      ['lint', 'eslint .', 'frontend'],
+      ['tests', 'vitest run', 'frontend'],
+      ['tests', '../.venv/bin/python -m pytest', 'backend'],
+      ['other', 'make x'],
+    ]);
+    expect(steps('cd a && eslint "(b)" && jest', {})).toEqual([
+      ['lint', 'eslint "(b)"', 'a'],
+      ['tests', 'jest', 'a'],
+    ]);
+    expect(stepFiles(['frontend/package.json', 'a/b/package.json', 'examples/package.json'])).toEqual([
+      'frontend/package.json',
+    ]);
   });
 
   test('vueuse/vueuse: scripts that `nr` starts', () => {
@@ -408,7 +424,7 @@ describe('steps are followed', () => {
       ['tests', 'python3 -m pytest -q'],
       ['types', 'mypy src'],
     ]);
-    for (const recipe of ['-pytest', 'pytest $(shell ls)', 'for x in a; do $$x; done', 'cd a && pytest'])
+    for (const recipe of ['-pytest', 'pytest $(shell ls)', 'for x in a; do $$x; done'])
       expect(steps('make test', { Makefile: `test:\n\t${recipe}\n` })).toEqual([['tests', 'make test']]);
   });
 
@@ -453,7 +469,13 @@ def docs(session):
 test.each([
   ['eslint . ; jest', {}],
   ['eslint . || true && jest', {}],
-  ['cd packages/a && eslint . && jest', {}],
+  ['cd /a && eslint . && jest', {}],
+  ['(cd a && eslint .; jest)', {}],
+  ['(cd a && eslint . && (cd b && jest))', {}],
+  ['(cd a && eslint . && cd b && jest)', {}],
+  ['(cd a && eslint $(ls) && jest)', {}],
+  ['(cd a && eslint .) & (cd b && jest)', {}],
+  ['(cd a && eslint .) || jest', {}],
   ['export CI=1 && eslint . && jest', {}],
   ['(eslint . && jest)', {}],
   ['eslint $(git ls-files) && jest', {}],

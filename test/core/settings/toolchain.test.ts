@@ -1,9 +1,60 @@
 import { describe, expect, test } from 'vitest';
-import { isVersionRange, parseVersion, satisfies, wantedTools } from '../../../src/core/settings/index.ts';
+import {
+  detectChecks,
+  isVersionRange,
+  parseVersion,
+  satisfies,
+  wantedTools,
+} from '../../../src/core/settings/index.ts';
 
 const wanted = (files: Readonly<Record<string, string>>) =>
   wantedTools(Object.keys(files), new Map(Object.entries(files)));
 const json = (value: object): string => JSON.stringify(value);
+
+describe('the languages of a repository without manifests at the top', () => {
+  const CI = '.github/workflows/ci.yml';
+  const job = (id: string, language: string, version: string, commands: readonly string[]) =>
+    `  ${id}:\n    runs-on: ubuntu-latest\n    defaults: { run: { working-directory: ${id} } }\n    steps:\n      - uses: actions/setup-${language}@v5\n        with: { ${language}-version: "${version}" }\n${commands.map((one) => `      - run: ${one}\n`).join('')}`;
+  const files = {
+    [CI]: `on: push\njobs:\n${job('frontend', 'node', '22', ['pnpm install', 'pnpm test'])}${job('backend', 'python', '3.12', ['pip install -r requirements.txt', 'pytest'])}`,
+    'frontend/package.json': '{"scripts": {"test": "vitest run"}}',
+    'frontend/pnpm-lock.yaml': "lockfileVersion: '9.0'\n",
+    'backend/requirements.txt': 'pytest\n',
+  };
+
+  test('are those of the folders that its CI enters, with their versions; all of them are tested', () => {
+    const { versions, manager } = wanted(files);
+    expect(versions.get('node')).toEqual({ range: '22', file: CI });
+    expect(versions.get('python')).toEqual({ range: '3.12', file: CI });
+    expect(manager).toMatchObject({ name: 'pnpm', file: 'frontend/pnpm-lock.yaml' });
+    expect(detectChecks({ files: Object.keys(files), read: files }).commands).toEqual({
+      setup:
+        'python3 -m venv --system-site-packages .venv && (cd frontend && pnpm install) && (cd backend && ../.venv/bin/python -m pip install -r requirements.txt)',
+      test: '(cd frontend && pnpm test) && (cd backend && ../.venv/bin/python -m pytest)',
+    });
+  });
+
+  test('are all that a job sets up', () => {
+    const read = { [CI]: `on: push\njobs:\n${job('.', 'java', '21', ['./run-tests'])}` };
+    expect(wanted(read).versions.get('java')).toEqual({ range: '21', file: CI });
+  });
+
+  test('are not those of test data and of corners', () => {
+    const of = (path: string) => [
+      ...wanted({ [path]: '' }).languages.keys(),
+      ...wanted({ [path]: '' }).programs.keys(),
+    ];
+    for (const path of [
+      'cli/testdata/x/Cargo.toml',
+      'maven-tests/pom.xml',
+      'a/b/c/Cargo.toml',
+      'a/_wasm/Cargo.toml',
+    ])
+      expect(of(path)).toEqual([]);
+    expect(of('rust/Cargo.toml')).toEqual(['rust']);
+    expect(of('bindings/python/Cargo.toml')).toEqual(['rust']);
+  });
+});
 
 describe('the Node that a repository asks for', () => {
   const nodeOf = (files: Readonly<Record<string, string>>) =>
