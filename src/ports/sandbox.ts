@@ -1,5 +1,5 @@
 import type { Surroundings } from '../core/model/index.ts';
-import type { FoundService, FoundTool, WantedTools } from '../core/settings/index.ts';
+import type { FoundService, FoundTool, RuntimeLanguage, WantedTools } from '../core/settings/index.ts';
 
 /**
  * The files that a sandboxed command sees as /repo: read-only layers (topmost first) under one writable layer.
@@ -229,8 +229,9 @@ export const NO_REGISTRIES: RegistryAccess = { hosts: [], env: {}, files: {}, fo
 
 export interface Registries {
   /**
-   * The registries of the package clients in a command (`npm ci`: those of npm), or of all clients if it names none.
-   * Each client of this machine is queried once; one that cannot be queried has none. Never rejects.
+   * The registries of the package clients in a command (`npm ci`: those of npm), or of all clients if it names none, and
+   * of the clients of these languages, which it may start: pip builds a package with Cargo. Each client of this machine
+   * is queried once; one that cannot be queried has none. Never rejects.
    */
-  of(command: string): Promise<RegistryAccess>;
+  of(command: string, languages?: readonly RuntimeLanguage[]): Promise<RegistryAccess>;
 }

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { RuntimeLanguage } from '../../core/settings/index.ts';
 import type { RegistryAccess } from '../../ports/index.ts';
 import {
   accessTo,
@@ -27,6 +28,7 @@ import { askUv } from './uv.ts';
 
 export interface Client {
   readonly name: string;
+  readonly language: RuntimeLanguage;
   /** Set-up commands that start it. */
   readonly command: RegExp;
   /** Queries the client. Rejects if it is not installed (ENOENT) or does not respond. `env` is its environment. */
@@ -232,17 +234,28 @@ async function askComposer(question: ClientQuestion): Promise<ClientAnswer> {
 }
 
 export const CLIENTS: readonly Client[] = [
-  { name: 'npm', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack)\b/, ask: askNpm },
-  { name: 'pip', command: /\b(?:pip3?|python3?|uv|uvx|poetry|pdm|hatch|tox|nox|pipenv)\b/, ask: askPip },
-  { name: 'uv', command: /\buvx?\b/, ask: ({ env }) => askUv(env) },
-  { name: 'go', command: /\bgo\b/, ask: askGo },
-  { name: 'cargo', command: /\bcargo\b/, ask: askCargo },
-  { name: 'maven', command: /\b(?:mvn|mvnw|gradle|gradlew)\b/, ask: askMaven },
-  { name: 'gem', command: /\b(?:bundle|gem)\b/, ask: askGem },
+  { name: 'npm', language: 'node', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack)\b/, ask: askNpm },
+  {
+    name: 'pip',
+    language: 'python',
+    command: /\b(?:pip3?|python3?|uv|uvx|poetry|pdm|hatch|tox|nox|pipenv)\b/,
+    ask: askPip,
+  },
+  { name: 'uv', language: 'python', command: /\buvx?\b/, ask: ({ env }) => askUv(env) },
+  { name: 'go', language: 'go', command: /\bgo\b/, ask: askGo },
+  { name: 'cargo', language: 'rust', command: /\bcargo\b/, ask: askCargo },
+  { name: 'maven', language: 'java', command: /\b(?:mvn|mvnw|gradle|gradlew)\b/, ask: askMaven },
+  { name: 'gem', language: 'ruby', command: /\b(?:bundle|gem)\b/, ask: askGem },
   {
     name: 'composer',
+    language: 'php',
     command: /\bcomposer\b/,
     ask: askComposer,
   },
-  { name: 'dotnet', command: /\bdotnet\b/, ask: printing('dotnet', 'nuget', 'list', 'source') },
+  {
+    name: 'dotnet',
+    language: 'dotnet',
+    command: /\bdotnet\b/,
+    ask: printing('dotnet', 'nuget', 'list', 'source'),
+  },
 ];

@@ -77,10 +77,11 @@ export function openRegistries(options: {
     return known;
   };
   return {
-    async of(command) {
+    async of(command, languages = []) {
       const named = CLIENTS.filter(({ command: pattern }) => pattern.test(command));
-      const asked = named.length > 0 ? named : CLIENTS;
-      const found = await Promise.all(asked.map((client) => answerOf(client, named.length > 0)));
+      const started = CLIENTS.filter((one) => named.includes(one) || languages.includes(one.language));
+      const asked = named.length > 0 ? started : CLIENTS;
+      const found = await Promise.all(asked.map((client) => answerOf(client, named.includes(client))));
       const hosts = [...new Set(found.flatMap((one) => one.hosts))];
       const logins = found.flatMap((one) => one.logins).filter(({ host }) => hosts.includes(host));
       const more = [...found.flatMap(({ authorities }) => authorities), ...ownCertificates(env, log)]

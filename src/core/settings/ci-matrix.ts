@@ -2,7 +2,7 @@
 export type CiMatrix = Readonly<Record<string, unknown>>;
 
 /** Maximum values of a key that are read. */
-const MAX_VALUES = 40;
+const MAX_MATRIX_VALUES = 40;
 const OTHER_SYSTEM = /windows|\bwin(?:\d\d)?\b|mac-?os|darwin|msvc|mingw|cygwin/i;
 
 const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -11,7 +11,7 @@ const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? v
 const textsIn = (value: unknown): readonly string[] =>
   listed(value)
     .filter((one) => typeof one === 'string')
-    .slice(0, MAX_VALUES);
+    .slice(0, MAX_MATRIX_VALUES);
 const namesOtherSystem = (entry: unknown): boolean =>
   (isTable(entry) ? Object.values(entry) : [entry]).some((one) => OTHER_SYSTEM.test(String(one)));
 

@@ -52,7 +52,7 @@ const Action = z.object({
   runs: z.object({ steps: z.array(Step.catch({})).catch([]) }),
 });
 const Called = z.object({ on: z.object({ workflow_call: z.object({ inputs: Texts }) }) });
-const Input = z.object({ default: z.string().catch('') }).catch({ default: '' });
+const DeclaredInput = z.object({ default: z.string().catch('') }).catch({ default: '' });
 
 const MAX_JOB_STEPS = 60;
 /** Maximum times that actions and workflows of the repository are written out. */
@@ -143,7 +143,7 @@ const inputsOf = (
   given: Readonly<Record<string, unknown>> = {},
 ): Inputs =>
   new Map([
-    ...Object.entries(declared).map(([name, input]) => [name, Input.parse(input).default] as const),
+    ...Object.entries(declared).map(([name, input]) => [name, DeclaredInput.parse(input).default] as const),
     ...textsOf(given),
   ]);
 

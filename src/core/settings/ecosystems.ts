@@ -98,11 +98,13 @@ function ruby({ files, read }: RepositorySnapshot): Ecosystem | null {
     : { file: 'Gemfile', setup: `${setup} && ${fillCaches(build)}`, build, test };
 }
 
+const PHPUNIT_FILES = ['phpunit.xml', 'phpunit.xml.dist', 'phpunit.dist.xml'];
+
 /** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */
 function php({ files, read }: RepositorySnapshot): Ecosystem | null {
   const manifest = read['composer.json'];
   if (!files.has('composer.json')) return null;
-  if (!files.has('phpunit.xml') && !files.has('phpunit.xml.dist')) return null;
+  if (!PHPUNIT_FILES.some((path) => files.has(path))) return null;
   const requires = manifest === undefined || /"[\w.-]+\/(?:[\w.-]*phpunit|pest)[\w.-]*"\s*:/i.test(manifest);
   const pest = files.has('tests/Pest.php') || /"pestphp\/pest"\s*:\s*"/.test(manifest ?? '');
   return {

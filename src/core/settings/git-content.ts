@@ -128,7 +128,8 @@ export function gitEnvironment(texts: readonly string[]): Readonly<Record<string
 }
 
 /** What stands in the output of a command that fetches from a source repository. */
-const FETCHES_SOURCES = /\bgit [a-z-]|\b(?:ssh|git):\/\/|\.git(?![\w.])|\/(?:legacy\.)?tar(?:\.gz|ball)\b/;
+const FETCHES_SOURCES =
+  /\bgit [a-z-]|\b(?:ssh|git):\/\/|\.git(?![\w.])|\/(?:legacy\.)?(?:tar(?:\.gz|ball)|zip(?:ball)?)\b/;
 
 /**
  * That set-up needs packages from source repositories on these hosts, as a sentence with at most three of them; null if
@@ -140,7 +141,7 @@ export function sourceRepositoriesNote(output: string, hosts: readonly string[])
     .filter((line) => line.length < 2000 && FETCHES_SOURCES.test(line))
     .flatMap((line) => [
       ...line.matchAll(
-        /\b(?:ssh|https|git):\/\/(?:git@)?([\w.-]+)\/([\w.-]{1,100}\/[\w.-]{1,100}?)(?:\.git)?(?=[\s'"`)/#?@]|$)/g,
+        /\b(?:ssh|https|git):\/\/(?:git@)?([\w.-]+)\/(?:repos\/)?([\w.-]{1,100}\/[\w.-]{1,100}?)(?:\.git)?(?=[\s'"`)/#?@]|$)/g,
       ),
     ])
     .flatMap(([, host = '', name = '']) => (hosts.includes(host) ? [name] : []));
@@ -150,12 +151,16 @@ export function sourceRepositoriesNote(output: string, hosts: readonly string[])
 }
 
 /**
- * Hosts that serve the archives of another one's repositories. npm, pnpm and yarn ask it after they found a commit. This
- * allows nothing: the message only names both.
+ * Further hosts that are asked for packages from one: npm, pnpm and yarn ask that of the archives after they found a
+ * commit, Composer is sent there, and clones the repository if it gets no archive. This allows nothing: the message
+ * only names all of them.
  */
-const ARCHIVES: ReadonlyMap<string, string> = new Map([['github.com', 'codeload.github.com']]);
+const RELATED_HOSTS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['github.com', ['codeload.github.com']],
+  ['api.github.com', ['codeload.github.com', 'github.com']],
+]);
 
-/** These hosts of source repositories, each with that of its archives, so that both are allowed at once. */
+/** These hosts of source repositories, each with those that are asked after it, so that all are allowed at once. */
 export const withArchiveHosts = (hosts: readonly string[]): readonly string[] => [
-  ...new Set(hosts.flatMap((host) => [host, ARCHIVES.get(host) ?? []].flat())),
+  ...new Set(hosts.flatMap((host) => [host, ...(RELATED_HOSTS.get(host) ?? [])])),
 ];

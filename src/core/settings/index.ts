@@ -81,6 +81,7 @@ export { testSteps } from './test-steps.ts';
 export { readPlainToml } from './toml-and-yaml.ts';
 export {
   type FoundTool,
+  languagesOf,
   type NodeManager,
   toolchainFiles,
   type WantedManager,

@@ -85,18 +85,17 @@ const TOOL_FILES: readonly {
 ];
 
 /**
- * The toolchains required by a commit's files. `paths` are all its files, `texts` the readable ones of
- * `toolchainFiles`; `setup` is the set-up command.
+ * Languages of a repository's manifests: set-up may start the package client of each, whatever program it names itself.
+ * `commands`: what is run, which may enter folders.
  */
-export function wantedTools(
+export const languagesOf = (
   paths: readonly string[],
-  texts: ReadonlyMap<string, string>,
-  setup = '',
-): WantedTools {
+  commands: readonly string[],
+): readonly RuntimeLanguage[] => [...neededTools(paths, foldersEntered(commands)).languages.keys()];
+
+function neededTools(paths: readonly string[], entered: readonly string[]) {
   const languages = new Map<RuntimeLanguage, string>();
   const programs = new Map<string, string>();
-  const job = ciJob(Object.fromEntries(texts));
-  const entered = foldersEntered([setup, ...(job?.commands ?? []).map(({ command }) => command)]);
   for (const { sign, language, program } of TOOL_FILES) {
     const file =
       paths.find((path) => !path.includes('/') && sign.test(path)) ??
@@ -106,6 +105,21 @@ export function wantedTools(
     // A wrapper in the repository downloads its own version.
     if (program !== undefined && !paths.includes(`${program}w`)) programs.set(program, file);
   }
+  return { languages, programs };
+}
+
+/**
+ * The toolchains required by a commit's files. `paths` are all its files, `texts` the readable ones of
+ * `toolchainFiles`; `setup` is the set-up command.
+ */
+export function wantedTools(
+  paths: readonly string[],
+  texts: ReadonlyMap<string, string>,
+  setup = '',
+): WantedTools {
+  const job = ciJob(Object.fromEntries(texts));
+  const entered = foldersEntered([setup, ...(job?.commands ?? []).map(({ command }) => command)]);
+  const { languages, programs } = neededTools(paths, entered);
   for (const language of LANGUAGES)
     if (job !== null && job.commands.length > 0 && job.versions.has(language) && !languages.has(language))
       languages.set(language, job.file);

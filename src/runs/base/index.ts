@@ -10,6 +10,7 @@ import {
   absentContent,
   gitDependencyFiles,
   gitEnvironment,
+  languagesOf,
   lfsPaths,
   type SubmoduleAccess,
   shownSetup,
@@ -117,7 +118,8 @@ export async function setUpBase(
   const { sha } = task.base;
   await how.onStep?.({ name: 'set-up', command: shownSetup(setup) });
   const egress = allowedHosts(task);
-  const registries = (await world.registries?.of(setup)) ?? NO_REGISTRIES;
+  const languages = languagesOf(await world.workspaces.listFiles(bare.source, sha), [setup]);
+  const registries = (await world.registries?.of(setup, languages)) ?? NO_REGISTRIES;
   const env = { ...(await gitEnvironmentAt(world, bare.source, sha)), ...registries.env };
   const installed = await world.workspaces.install(
     bare.base,

@@ -2,7 +2,7 @@ import type { SetUpObstacle } from '../../core/evidence/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { changedPackageFiles, type PatchFile } from '../../core/patches/index.ts';
 import { failureLines, quotedCode, registryOutage, tailOf } from '../../core/reports/index.ts';
-import { type FailedTry, nextRecipe, shownSetup } from '../../core/settings/index.ts';
+import { type FailedTry, languagesOf, nextRecipe, shownSetup } from '../../core/settings/index.ts';
 import { type ExecResult, NO_REGISTRIES, type RegistryAccess } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import type { CheckArea, CheckRunner } from './areas.ts';
@@ -52,7 +52,7 @@ export async function setUpCandidate(
   const tries: FailedTry[] = [];
   let repeats = MAX_REPEATS;
   for (let command = setup; ; ) {
-    const access = (await registries?.of(command)) ?? NO_REGISTRIES;
+    const access = (await registries?.of(command, languagesOf(runner.baseFiles, [command]))) ?? NO_REGISTRIES;
     const result = await setUpOnce(runner, area, { command, access, wallMs: until - clock.elapsed() });
     await removeClientFiles(runner, area, access);
     if (result.exitCode === 0 && result.stopped === null) return null;

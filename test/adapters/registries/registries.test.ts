@@ -271,6 +271,15 @@ describe('the registries for a set-up command', () => {
     expect(access.env.GOPROXY).toBe('https://proxy.test/,https://second.test/');
   });
 
+  test('are also those of what the named client may start, by the languages of the repository', async () => {
+    const { registries } = open();
+    expect((await registries.of('pip install .', ['python'])).hosts).not.toContain('proxy.test:443');
+    const { hosts } = await registries.of('pip install .', ['python', 'go']);
+    expect(hosts).toEqual(expect.arrayContaining(['proxy.test:443', 'sum.test:443']));
+    // A client that nobody named and that does not answer must not stop set-up.
+    expect((await registries.of('pip install .', ['rust'])).hosts).not.toContain('proxy.test:443');
+  });
+
   test('are found for Maven and Cargo by what they ask a proxy for, and a missing client names none', async () => {
     const { log, registries } = open();
     expect((await registries.of('sh ./mvnw package')).hosts).toEqual(['maven.test:443']);

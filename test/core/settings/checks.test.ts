@@ -250,7 +250,7 @@ describe('commands are detected', () => {
     ],
     [
       'PHP',
-      ['composer.json', 'phpunit.xml.dist'],
+      ['composer.json', 'phpunit.dist.xml'],
       { 'composer.json': '{ "require-dev": { "phpunit/phpunit": "^11" } }' },
       { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit' },
     ],

@@ -63,6 +63,7 @@ describe('the source repositories that set-up needs', () => {
     ['npm, as an archive', 'npm error 403 GET https://git.test/x/a/tar.gz/0123abc', '`x/a`'],
     ['pip', 'Running command git clone --quiet https://git.test/x/a /tmp/build', '`x/a`'],
     ['Cargo', 'Unable to update https://git.test/x/a.git?branch=b#0123', '`x/a`'],
+    ['Composer', 'from dist: The "https://git.test/repos/x/a/zipball/0123abc" file could not be', '`x/a`'],
     ['several times', 'git fetch git://git.test/x/a\ngit fetch https://git.test/x/a.git', '`x/a`'],
   ])('are named from the output of %s', (_, output, names) => {
     expect(sourceRepositoriesNote(output, ['git.test'])).toBe(
@@ -82,6 +83,8 @@ describe('the source repositories that set-up needs', () => {
   test('are allowed together with the hosts of their archives, which package managers ask afterwards', () => {
     const both = ['github.com', 'codeload.github.com'];
     expect(withArchiveHosts(['git.test', 'github.com'])).toEqual(['git.test', ...both]);
+    const composer = ['api.github.com', 'codeload.github.com', 'github.com'];
+    expect(withArchiveHosts(['api.github.com'])).toEqual(composer);
     expect(withArchiveHosts([...both].reverse())).toEqual([...both].reverse());
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   detectChecks,
   isVersionRange,
+  languagesOf,
   parseVersion,
   satisfies,
   wantedTools,
@@ -52,6 +53,9 @@ describe('the languages of a repository without manifests at the top', () => {
     ])
       expect(of(path)).toEqual([]);
     expect(of('rust/Cargo.toml')).toEqual(['rust']);
+    const maturin = ['pyproject.toml', 'Cargo.toml', 'web/package.json'];
+    expect(languagesOf(maturin, ['pip install .'])).toEqual(['rust', 'python']);
+    expect(languagesOf(maturin, ['(cd web && npm ci)'])).toEqual(['node', 'rust', 'python']);
     expect(of('bindings/python/Cargo.toml')).toEqual(['rust']);
   });
 });
