@@ -1,5 +1,5 @@
 import type { CiCommand } from './ci-commands.ts';
-import { type CiJob, type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
+import { type CiJob, type CiService, ciJob, testsOnlyParts, workflowFiles } from './ci-workflow.ts';
 import { chainParts } from './command-kinds.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
 import { ecosystemsOf, isSure, mainFirst, python } from './ecosystems.ts';
@@ -25,7 +25,13 @@ import {
   VENV,
   withPythonTools,
 } from './python-setup.ts';
-import type { CheckCommands, Ecosystem, Recipe, RepositorySnapshot } from './repository-recipe.ts';
+import {
+  type CheckCommands,
+  type Ecosystem,
+  type Recipe,
+  type RepositorySnapshot,
+  SAMPLE_FOLDERS,
+} from './repository-recipe.ts';
 import { TRAVIS_FILE, travisJob } from './travis.ts';
 import { detectTypeCheck } from './type-checks.ts';
 
@@ -33,6 +39,7 @@ const CHECK_FILES: readonly string[] = [
   ...LAST_RESORT_FILES,
   TRAVIS_FILE,
   'package.json',
+  'pnpm-workspace.yaml',
   'go.mod',
   'go.work',
   'Cargo.toml',
@@ -63,8 +70,19 @@ export const checkFiles = (paths: readonly string[]): readonly string[] => {
     ...workflowFiles(paths),
     ...testSamples(paths),
     ...goPathFiles(paths),
+    ...(present.has('package.json') ? packageSamples(paths) : []),
   ];
 };
+
+/** Maximum packages whose scripts are read: a workspace has tests if one of its first packages has. */
+const MAX_SAMPLE_PACKAGES = 12;
+
+/** Manifests that may be those of packages of a workspace, those nearest to the top first. */
+const packageSamples = (paths: readonly string[]): readonly string[] =>
+  paths
+    .filter((path) => /^(?:[\w@.-]+\/){1,3}package\.json$/.test(path) && !SAMPLE_FOLDERS.test(path))
+    .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))
+    .slice(0, MAX_SAMPLE_PACKAGES);
 
 export interface DetectedChecks {
   readonly commands: CheckCommands;
@@ -97,13 +115,14 @@ export function detectChecks(repository: {
   const all = ecosystemsOf(snapshot);
   const found = mainFirst(all, snapshot.files);
   const job = ciJob(read);
-  const ci = job === null || job.commands.length === 0 ? null : ciChecks(job);
+  const ci = job === null ? null : ciChecks(job);
   const old = travisJob(read);
   const travis = old === null ? null : ciChecks(old);
   const sure = found.find(isSure);
   const guess = sure ?? found.find(({ test }) => test) ?? found[0];
   const task = taskTest(read);
-  const test = sure ? testOf(sure) : (ci?.test ?? task ?? testOf(guess) ?? travis?.test ?? null);
+  const ofCi = job === null || hidesPackages(job, guess) ? null : ci?.test;
+  const test = sure ? testOf(sure) : (ofCi ?? task ?? testOf(guess) ?? travis?.test ?? null);
   const used = [ci, travis].find((one) => test !== null && one?.test === test) ?? null;
   const build =
     guess?.build === undefined ? (used?.build ?? null) : { command: guess.build, file: guess.file };
@@ -132,6 +151,10 @@ export function detectChecks(repository: {
       .filter((one) => JSON.stringify(one) !== JSON.stringify(detected)),
   };
 }
+
+/** Tests of all packages of a workspace say more than some scripts of CI. */
+const hidesPackages = (job: CiJob, guess: Ecosystem | undefined): boolean =>
+  guess?.ofPackages === true && testsOnlyParts(job);
 
 type FoundCommands = Readonly<Record<keyof CheckCommands, FoundCommand | null>>;
 
@@ -234,8 +257,12 @@ interface CiChecks {
   readonly test: FoundCommand | null;
 }
 
-/** Converts the commands of a CI job to one per step; its Python packages go into a virtual environment. */
-function ciChecks({ file, commands }: CiJob): CiChecks {
+/**
+ * Converts the commands of a CI job to one per step; its Python packages go into a virtual environment. Null for a job
+ * without tests.
+ */
+function ciChecks({ file, commands }: CiJob): CiChecks | null {
+  if (commands.length === 0) return null;
   const of = (part: CiCommand['part']) => [
     ...new Set(commands.flatMap((one) => (one.part === part ? [one.command] : []))),
   ];

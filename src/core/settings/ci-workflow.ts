@@ -166,23 +166,26 @@ const OTHER_JOBS =
   /e2e|integration|browser|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
 
 /** `names`: of the job, and of one that calls its workflow. */
-function scoreOf(id: string, names: string, { file, commands, versions }: CiJob): number {
+function scoreOf(id: string, names: string, job: CiJob): number {
+  const { file, commands, versions } = job;
   const has = (part: CiCommand['part']): boolean => commands.some((command) => command.part === part);
   const named = names.replace(/\$\{\{.*?\}\}/g, '');
-  const isWhole = commands.some(({ part, command }) => part === 'test' && !PART_OF_TESTS.test(command));
   return (
     (RANKS.length - rankOf(file)) * 2 +
     (/test|unit|\bci\b/i.test(named) ? 3 : 0) -
     (OTHER_JOBS.test(`${file} ${named}`) ? 5 : 0) +
     (has('setup') ? 1 : 0) +
     // Of equal ones: the job with all tests, the one that is named so, and the one with several versions.
-    (isWhole ? 0.5 : 0) +
+    (testsOnlyParts(job) ? 0 : 0.5) +
     (/^(?:unit[-_]?)?tests?$/i.test(id) ? 0.25 : 0) +
     ([...versions.values()].some((list) => list.length > 1) ? 0.2 : 0)
   );
 }
 
-/** A script such as `test:node`. */
+/** Whether none of a job's tests is more than a script such as `test:node`. */
+export const testsOnlyParts = ({ commands }: CiJob): boolean =>
+  commands.every(({ part, command }) => part !== 'test' || PART_OF_TESTS.test(command));
+
 const PART_OF_TESTS = /(?:^|\s)(?:tests?|spec|unit)[:_-]\w/;
 
 interface Around {

@@ -12,6 +12,7 @@ import {
 } from './python-setup.ts';
 import { type Ecosystem, type RepositorySnapshot, SAMPLE_FOLDERS } from './repository-recipe.ts';
 import { toxEnvironment, toxTests } from './tox.ts';
+import { workspaceGraph } from './workspace-graph.ts';
 
 /** The commands of each ecosystem that the repository uses. */
 export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem[] =>
@@ -176,11 +177,12 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const manager = nodeManager(facts, files);
   const script = facts.scripts.get('test');
   const hasTestScript = script !== undefined && !PLACEHOLDER.test(script);
+  const ofPackages = hasTestScript ? null : workspaceTest(manager, { files, read });
   const test = hasTestScript
     ? manager === 'bun'
       ? 'bun run test'
       : `${manager} test`
-    : guessedTest(facts, files);
+    : (ofPackages ?? guessedTest(facts, files));
   const builds = facts.scripts.has('build');
   if (!test && !builds) return null;
   const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
@@ -190,14 +192,34 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const needs =
     facts.packages.size > 0 ||
     (lock !== undefined && facts.hasWorkspaces) ||
+    ofPackages !== null ||
     files.has('pnpm-workspace.yaml');
   return {
     file: 'package.json',
     guessed: !hasTestScript,
+    ...(ofPackages === null ? {} : { ofPackages: true }),
     ...(needs ? { setup: install } : { complete: true }),
     ...(builds ? { build: `${manager} run build` } : {}),
     ...(test ? { test } : {}),
   };
+}
+
+/** The scripts `test` of the packages of a workspace; null if none of those that were read has one. */
+function workspaceTest(manager: string, { files, read }: RepositorySnapshot): string | null {
+  const scripts = workspaceGraph(read).map(({ kind, folder }) =>
+    kind === 'node' ? readPackage(read[`${folder}/package.json`] ?? '')?.scripts.get('test') : undefined,
+  );
+  if (!scripts.some((script) => script !== undefined && !PLACEHOLDER.test(script))) return null;
+  switch (manager) {
+    case 'pnpm':
+      return 'pnpm -r test';
+    case 'yarn':
+      return files.has('.yarnrc.yml') ? 'yarn workspaces foreach -A run test' : 'yarn workspaces run test';
+    case 'bun':
+      return "bun run --filter '*' test";
+    default:
+      return 'npm test --workspaces --if-present';
+  }
 }
 
 function guessedTest(facts: PackageFacts, files: ReadonlySet<string>): string | null {

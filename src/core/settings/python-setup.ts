@@ -29,7 +29,7 @@ export const isForPytest = (text = ''): boolean =>
 
 /** Usual files for additional test requirements. */
 const REQUIREMENTS =
-  /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|test|tests|testing|base)\.txt$/;
+  /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|development|local|ci|test|tests|testing|base)\.txt$|^tests?\/requirements\.txt$/;
 
 interface PythonFiles {
   readonly files: ReadonlySet<string>;

@@ -42,6 +42,8 @@ export interface Ecosystem extends CheckCommands {
   readonly file: string;
   /** The test command is a convention of such repositories, not defined by this one. */
   readonly guessed?: boolean;
+  /** The test command runs those of all packages of a workspace, which has none at its top. */
+  readonly ofPackages?: boolean;
   /** Whether a path is one of its test files. */
   readonly tests?: (path: string) => boolean;
   /** Needs no set-up command. */

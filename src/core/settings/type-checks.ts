@@ -134,7 +134,7 @@ export function detectTypeCheck(
   return (
     (facts && (scriptCheck(facts, repository) ?? compilerCheck(facts, repository))) ??
     pythonCheck(repository, setup) ??
-    languageCheck(repository)
+    languageCheck(repository, `${setup} ${test}`)
   );
 }
 
@@ -187,7 +187,10 @@ function toolTables(text: string): ReadonlyMap<string, readonly string[]> {
   return new Map(Object.entries(tool).map(([name, table]) => [name, Object.keys(Object(table))]));
 }
 
-function languageCheck({ files }: RepositorySnapshot): FoundCommand | null {
+function languageCheck({ files }: RepositorySnapshot, commands: string): FoundCommand | null {
   if (files.has('go.mod')) return { command: 'go vet ./...', file: 'go.mod' };
-  return files.has('Cargo.toml') ? { command: 'cargo check', file: 'Cargo.toml' } : null;
+  // Crates of an extension for another language are not fetched.
+  return files.has('Cargo.toml') && /\bcargo\b/.test(commands)
+    ? { command: 'cargo check', file: 'Cargo.toml' }
+    : null;
 }

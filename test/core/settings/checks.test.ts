@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detectChecks } from '../../../src/core/settings/index.ts';
+import { checkFiles, detectChecks, reportPlan } from '../../../src/core/settings/index.ts';
 
 const commandsOf = (repository: Parameters<typeof detectChecks>[0]) => detectChecks(repository).commands;
 const manifest = (fields: object): string => JSON.stringify(fields);
@@ -11,6 +11,54 @@ const PYTEST = {
   test: '.venv/bin/python -m pytest',
 };
 const CARGO_CACHES = '{ timeout 600 cargo build && timeout 600 cargo test --no-run || true; }';
+
+describe('a workspace without a test script at its top', () => {
+  const core = { 'packages/core/package.json': '{"scripts": {"test": "vitest run"}}' };
+  const detected = (files: Readonly<Record<string, string>>) => {
+    const { setup, test } = commandsOf({ files: Object.keys(files), read: files });
+    return [setup, test];
+  };
+
+  test.each<[string, Readonly<Record<string, string>>, string, string]>([
+    ['npm', { 'package-lock.json': '' }, 'npm ci --no-audit --no-fund', 'npm test --workspaces --if-present'],
+    ['yarn', { 'yarn.lock': '' }, 'yarn install --frozen-lockfile', 'yarn workspaces run test'],
+    [
+      'a later yarn',
+      { 'yarn.lock': '', '.yarnrc.yml': '' },
+      'yarn install --immutable',
+      'yarn workspaces foreach -A run test',
+    ],
+    ['none', {}, 'npm install', 'npm test --workspaces --if-present'],
+  ])('is tested by the scripts of its packages: %s', (_, files, setup, command) => {
+    const read = { 'package.json': '{"workspaces": ["packages/*"]}', ...core, ...files };
+    expect(checkFiles(Object.keys(read))).toContain('packages/core/package.json');
+    expect(detected(read)).toEqual([setup, command]);
+    const { commands } = reportPlan(command, read);
+    expect(commands.map((one) => one.package)).toEqual(['packages/core']);
+  });
+
+  test('pnpm reads its list of packages elsewhere', () => {
+    const read = {
+      'package.json': '{}',
+      'pnpm-workspace.yaml': 'packages: [packages/*]\n',
+      'pnpm-lock.yaml': '',
+    };
+    expect(detected({ ...read, ...core })).toEqual(['pnpm install --frozen-lockfile', 'pnpm -r test']);
+    expect(
+      detected({ ...read, 'examples/a/package.json': core['packages/core/package.json'] })[1],
+    ).toBeUndefined();
+  });
+
+  test('CI comes first, unless it only runs scripts for a part', () => {
+    const ci = (command: string) => ({
+      'package.json': '{"workspaces": ["packages/*"]}',
+      '.github/workflows/ci.yml': `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps: [{ run: ${command} }]\n`,
+      ...core,
+    });
+    expect(detected(ci('make test'))[1]).toBe('make test');
+    expect(detected(ci('npm run test:kernel'))[1]).toBe('npm test --workspaces --if-present');
+  });
+});
 
 describe('commands are detected', () => {
   const node = (fields: object, ...files: readonly string[]) =>

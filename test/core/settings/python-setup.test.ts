@@ -172,6 +172,17 @@ deps = sphinx
     );
   });
 
+  test('lists for tests may be in folders', () => {
+    const lists = {
+      'requirements/local.txt': '-r base.txt\n',
+      'requirements/production.txt': '',
+      'tests/requirements.txt': '',
+    };
+    expect(detect({ ...PACKAGE, ...lists }).setup).toBe(
+      `${START} -e '.[tests]' -r requirements/local.txt -r tests/requirements.txt pytest${END}`,
+    );
+  });
+
   test('references in a circle end', () => {
     const ini = '[a]\ndeps = {[b]deps}\n[b]\ndeps = {[a]deps}\n[testenv]\ndeps = {[a]deps}\n';
     expect(detect({ ...PACKAGE, 'tox.ini': ini }).setup).toBe(`${START} -e '.[tests]' pytest${END}`);

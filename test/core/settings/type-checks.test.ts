@@ -56,6 +56,14 @@ describe('the type check is detected from', () => {
       'a test command that checks types',
       { 'package.json': manifest({ test: 'tsc --noEmit && vitest run', typecheck: 'tsc' }) },
     ],
+    [
+      'an extension in Rust, whose crates nothing fetches',
+      {
+        'pyproject.toml': '[project]\nname = "a"\n[tool.pytest]\n',
+        'Cargo.toml': '',
+        Makefile: 'test:\n\tpytest\n',
+      },
+    ],
     ['JavaScript alone', { 'package.json': '{ "scripts": { "test": "mocha" } }' }],
   ] as const)('not from %s', (_, read) => {
     expect(detected(read)).toBeNull();
