@@ -206,8 +206,32 @@ function toolProposals({ recipe, output }: FailedTry): readonly Recipe[] {
   if (setup === undefined || !test.includes(VENV)) return lessOfCargo(recipe);
   // If pip could not install the project and another set-up succeeded, the tests do not find the project.
   const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
+  const complete = withMissingTools(recipe, output);
+  return complete === null ? uninstalled : [complete, ...uninstalled];
+}
+
+/** The same with packages that its tests lack, of a fixed list; null if none is known. */
+function withMissingTools(recipe: Recipe, output: string): Recipe | null {
+  const { setup, test = '' } = recipe.commands;
   const missing = missingPythonPackages(output);
-  if (missing.length === 0) return uninstalled;
+  if (setup === undefined || !test.includes(VENV) || missing.length === 0) return null;
   const list = missing.map((name) => (/[<>]/.test(name) ? `'${name}'` : name)).join(' ');
-  return [withCommand(recipe, 'setup', `${setup} && ${VENV} -m pip install ${list}`), ...uninstalled];
+  return withCommand(recipe, 'setup', `${setup} && ${VENV} -m pip install ${list}`);
+}
+
+/** pytest's words for a file of tests that it could not import. */
+const NOT_COLLECTED = /\bERROR collecting |\bcollection failure\b|^ImportError while importing test module /m;
+
+/**
+ * The recipe to try where tests give results, but some files of tests could not be imported for lack of a package;
+ * null if it is not known which, or the settings name the set-up command.
+ */
+export function morePackages(
+  { named, recipe: detected }: Omit<DetectedRecipe, 'others'>,
+  recipe: Recipe,
+  output: string,
+): Recipe | null {
+  if (named.includes('setup') || !NOT_COLLECTED.test(output)) return null;
+  const complete = withMissingTools(recipe, output);
+  return complete === null ? null : comparedWith(complete, detected);
 }

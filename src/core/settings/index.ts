@@ -3,6 +3,7 @@ export {
   type DetectedRecipe,
   type FailedTry,
   MAX_ALTERNATIVES,
+  morePackages,
   nextRecipe,
   recipeFiles,
   withRecipe,

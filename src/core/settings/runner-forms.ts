@@ -1,7 +1,6 @@
 import { optionsOf, type Recognised, type RunnerName } from './command-kinds.ts';
 import {
   inOneProcess,
-  inWorkers,
   isBetterNodeTest,
   labTests,
   nodeOptions,
@@ -9,6 +8,7 @@ import {
   withoutReporters,
 } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
+import { ADDED, ALWAYS, appended, pytestOptions, withOptions } from './report-options.ts';
 
 export type ReportFormat =
   | 'junit'
@@ -173,47 +173,6 @@ export const mavenReport = (modules?: readonly string[]): ReportSource => ({
 
 /** Of an unknown program, which may print its results on standard output. */
 export const UNKNOWN_OUTPUT: ReportSource = { source: 'stdout', format: 'any-text' };
-
-const ADDED = { ava: '--tap', tap: '--reporter=tap', unittest: '-v' } as const;
-/** Since version 18, tap fails unless all code is covered, which the base's tests cannot do for a candidate (0212). */
-const ALWAYS = { ava: {}, tap: { env: { TAP_DISABLE_COVERAGE: '1' } }, unittest: {} } as const;
-
-type AppendedTo = 'vitest' | 'jest' | 'mocha' | 'deno' | 'bun' | 'borp' | 'phpunit' | 'ctest';
-
-function appended(runner: AppendedTo, words: readonly string[], folder: string): string {
-  switch (runner) {
-    case 'vitest':
-      return `--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml`;
-    case 'jest':
-      return `${inWorkers(words)}--ci --json --outputFile=${folder}/report.json`;
-    case 'mocha':
-      // The last reporter counts. Every version supports `-O`, but not the long name.
-      return `--reporter json -O output=${folder}/report.json`;
-    case 'deno':
-      return `--junit-path=${folder}/report.xml`;
-    case 'bun':
-      return `--reporter=junit --reporter-outfile=${folder}/report.xml`;
-    case 'borp':
-      return `--reporter=spec --reporter=junit:${folder}/report.xml`;
-    case 'phpunit':
-      return `--log-junit ${folder}/report.xml`;
-    case 'ctest':
-      return `--output-junit ${folder}/report.xml`;
-  }
-}
-
-/** xunit1 is the variant that includes each test's file. A suite with another name would count as a level of its own. */
-const pytestOptions = (file: string): string =>
-  `--junitxml=${file} -o junit_family=xunit1 -o junit_suite_name=pytest`;
-
-/** `go test` and `cargo test` take their options directly after the verb. */
-function withOptions({ runner, words, at }: Recognised): string {
-  const [before, after] = [words.slice(0, at + 1), words.slice(at + 1)];
-  if (runner === 'go') return [...before, ...(after.includes('-json') ? [] : ['-json']), ...after].join(' ');
-  // Without it, cargo stops at the first failing target. Target names are printed to standard error.
-  const all = after.includes('--no-fail-fast') ? [] : ['--no-fail-fast'];
-  return `${[...before, ...all, ...after].join(' ')} 2>&1`;
-}
 
 const SCRIPTS = /\.[cm]?[jt]sx?$/;
 

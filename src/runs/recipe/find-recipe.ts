@@ -5,9 +5,9 @@ import {
   comparedWith,
   type DetectedRecipe,
   type FailedTry,
+  morePackages,
   nextRecipe,
   type Recipe,
-  recipeFiles,
   SUGGESTED,
   shownSetup,
   withRecipe,
@@ -17,6 +17,7 @@ import { type BareBase, type BaseTask, type OnBaseStep, openBase, setUpBase } fr
 import { repositoryKeyOf, type World } from '../context.ts';
 import { type CheckPorts, checkRunnerOn, tryBase } from '../examine/index.ts';
 import { keepTests, keptTests } from './kept-tests.ts';
+import { recipeKeys } from './recipe-keys.ts';
 
 /** Dependencies of finding a recipe: no model, no GitHub for a local repository, and no database. */
 export interface RecipePorts
@@ -163,11 +164,14 @@ const changesSetupOnly = (recipe: Recipe, { recipe: detected }: DetectedRecipe):
 
 type Found = Omit<FoundRecipe, 'how' | 'lent' | 'packages' | 'refusedHosts'>;
 
-/** `tries`: recipes that failed before one was found, or besides the one whose tests give no results. */
-async function tryInTurn(
-  ports: RecipePorts,
-  search: RecipeSearch,
-): Promise<{ readonly found: Found; readonly tries: number; readonly refusedHosts: readonly string[] }> {
+interface Tried {
+  readonly found: Found;
+  /** Recipes that failed before it was found, or besides the one whose tests give no results. */
+  readonly tries: number;
+  readonly refusedHosts: readonly string[];
+}
+
+async function tryInTurn(ports: RecipePorts, search: RecipeSearch): Promise<Tried> {
   const { detected, suggest, onNext } = search;
   const tries: FailedTry[] = [];
   let message: string | null = null;
@@ -177,7 +181,11 @@ async function tryInTurn(
     const failed = one.kind === 'failed' ? one.failed : failedTests(recipe, one.found.tests);
     if (one.kind === 'failed') message ??= one.message;
     else if (failed === null && silenceOf(one.found.tests) === null)
-      return { found: one.found, tries: tries.length, refusedHosts: refusedIn(tries) };
+      return withMorePackages(ports, search, {
+        found: one.found,
+        tries: tries.length,
+        refusedHosts: refusedIn(tries),
+      });
     else if (isBuilt(recipe, detected) && !isSuggestedWork(recipe)) silent ??= one.found;
     if (failed === null) break;
     tries.push(failed);
@@ -187,6 +195,22 @@ async function tryInTurn(
   if (silent === null) throw new Fault('BASE_BROKEN', brokenText(message ?? '', tries));
   return { found: silent, tries: Math.max(0, tries.length - 1), refusedHosts: refusedIn(tries) };
 }
+
+/** With packages that some files of tests lack, if more tests pass then. */
+async function withMorePackages(ports: RecipePorts, search: RecipeSearch, done: Tried): Promise<Tried> {
+  const { found, tries } = done;
+  const { recipe, tests } = found;
+  const output = [...Object.values(tests.messages ?? {}), ...(tests.errors ?? []), tests.tail].join('\n');
+  const fuller = tests.exitCode === 0 ? null : morePackages(search.detected, recipe, output);
+  if (fuller === null) return done;
+  search.onNext?.({ recipe, step: 'tests', output }, fuller);
+  const again = await tryRecipe(ports, search, fuller).catch(unlessOutage(fuller, true));
+  const isBetter = again.kind === 'done' && passedIn(again.found.tests) > passedIn(tests);
+  return { ...done, tries: tries + 1, found: isBetter ? again.found : found };
+}
+
+const passedIn = ({ tests }: TestRun): number =>
+  Object.values(tests).filter((outcome) => outcome === 'passed').length;
 
 const refusedIn = (tries: readonly FailedTry[]): readonly string[] => [
   ...new Set(tries.flatMap(({ refusedHosts }) => refusedHosts ?? [])),
@@ -255,25 +279,6 @@ const isEnough = ({ recipe, tests }: Found): boolean =>
   !isSuggestedWork(recipe) || failedTests(recipe, tests) === null;
 
 const isSuggestedWork = ({ from }: Recipe): boolean => from.build === SUGGESTED || from.test === SUGGESTED;
-
-/** Incremented when the same files would lead to other commands than before. */
-const FORM = 1;
-
-/**
- * Hashes of everything that a recipe depends on: manifests and lock files, tools, detection results and settings; and of
- * these with the base commit.
- */
-async function recipeKeys(
-  { workspaces, artifacts }: Pick<RecipePorts, 'artifacts' | 'workspaces'>,
-  { task, detected: { recipe, named }, bare }: RecipeSearch,
-): Promise<{ readonly ofFiles: string; readonly ofCommit: string }> {
-  const paths = await workspaces.listFiles(bare.source, task.base.sha);
-  const files = await workspaces.fingerprint(bare.source, task.base.sha, recipeFiles(paths));
-  const tools = { found: bare.tools?.found ?? [], missing: bare.tools?.missing ?? [] };
-  const parts = [FORM, files, tools, recipe, named, task.settings.network, bare.base.submodules?.id ?? null];
-  const hashOf = async (all: readonly unknown[]) => (await artifacts.put(JSON.stringify(all))).sha256;
-  return { ofFiles: await hashOf(parts), ofCommit: await hashOf([...parts, task.base.sha]) };
-}
 
 const STEP_NAMES = { 'set-up': 'set-up', build: 'the build', tests: 'the tests' } as const;
 

@@ -4,6 +4,7 @@ import { parse } from 'yaml';
 import {
   type FailedTry,
   MAX_ALTERNATIVES,
+  morePackages,
   nextRecipe,
   type Recipe,
   recipeFiles,
@@ -306,6 +307,33 @@ describe('after tests that say nothing', () => {
     const output = "No module named 'evil_package; rm -rf /'\nNo module named 'acme'";
     // The project may not have been installed, so it is tested where it lies.
     expect(next([failed(commands, 'tests', output)])?.commands.setup).toBe(MAKE_VENV);
+  });
+});
+
+describe('after tests of which some files cannot be imported', () => {
+  const commands = { setup: `${PIP} -e '.'; }`, test: '.venv/bin/python -m pytest' };
+  const output = [
+    'ImportError while importing test module tests/test_opt.py',
+    "E   ModuleNotFoundError: No module named 'trio'",
+  ];
+  const more = (text: string, named: readonly (keyof Recipe['commands'])[] = []) =>
+    morePackages({ recipe: recipe(commands), named }, recipe(commands), text);
+
+  test('the package that they lack is installed', () => {
+    const found = more(output.join('\n'));
+    expect(found?.commands.setup).toBe(`${commands.setup} && .venv/bin/python -m pip install trio`);
+    expect(found?.instead).toEqual({ setup: commands.setup });
+  });
+
+  test.each([
+    ['a test fails by itself', output[1] ?? ''],
+    ['nobody knows the package', `${output[0] ?? ''}\nNo module named 'acme'`],
+  ])('nothing else is tried if %s', (_, text) => {
+    expect(more(text)).toBeNull();
+  });
+
+  test('a set-up command of the settings stays', () => {
+    expect(more(output.join('\n'), ['setup'])).toBeNull();
   });
 });
 
