@@ -16,6 +16,7 @@ import { pythonProject } from './python-project.ts';
 import {
   inVenv,
   MAKE_VENV,
+  makesVenv,
   PYTEST_TOO,
   PYTHON_LOCKS,
   preparedEnvironments,
@@ -177,7 +178,7 @@ function withPython({ setup, test }: SetupAndTest, repository: RepositorySnapsho
   if (test === null) return { setup, test };
   const runner = (['tox', 'nox'] as const).find((name) => startsProgram(test.command, name));
   const install = withPytest(runner === undefined ? setup : withRunner(setup, runner, test.file), test);
-  const command = install?.command.includes('.venv') ? inVenv(test.command) : test.command;
+  const command = makesVenv(install?.command ?? '') ? inVenv(test.command) : test.command;
   const { isPackage, uv } = pythonProject(repository.files, repository.read);
   const prepared = preparedEnvironments(command, repository, { python: VENV, isPackage });
   const needed = [install?.command ?? [], prepared?.setup ?? []].flat().join(' && ');

@@ -111,13 +111,17 @@ function lockedSetup(files: ReadonlySet<string>, project: PythonProject): string
   return null;
 }
 
-/** uv would download a missing Python from a host that is not a registry. */
+/**
+ * uv would download a missing Python from a host that is not a registry, and take no other one than `.python-version`
+ * names, even of another patch. The one on PATH was chosen by what the repository asks for; uv still compares it with
+ * `requires-python`.
+ */
 function uvSetup({ uv, extras, groups }: PythonProject): string {
   const all = uv.hasConflicts
     ? [...extras.map((name) => `--extra ${name}`), ...groups.map((name) => `--group ${name}`)]
     : ['--all-extras', '--all-groups'];
   const packages = uv.hasWorkspace ? ['--all-packages'] : [];
-  return ['UV_PYTHON_DOWNLOADS=never uv sync --frozen', ...packages, ...all].join(' ');
+  return ['UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3', ...packages, ...all].join(' ');
 }
 
 /** Programs of Python packages that can be started as modules too. */
@@ -216,6 +220,22 @@ export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[nu
     return words[0] === program || (/python[\d.]*$/.test(words[0] ?? '') && words[2] === program);
   });
 }
+
+/** Whether a set-up command makes the virtual environment of the repository. poetry and pipenv make another by default. */
+export const makesVenv = (setup: string): boolean =>
+  /\.venv\b|\buv sync\b|\bpdm (?:sync|install)\b|_IN_PROJECT=(?:true|1)\b/.test(setup);
+
+/**
+ * Put in front of a build, test or type check: what it starts finds the programs of that environment, also through
+ * `make`, a script or `manage.py`. Empty if there is none.
+ */
+export const venvPath = ({
+  setup = '',
+  test = '',
+}: {
+  readonly setup?: string | undefined;
+  readonly test?: string | undefined;
+}): string => (makesVenv(`${setup}\n${test}`) ? 'export PATH="$PWD/.venv/bin:$PATH"; ' : '');
 
 /** Whether a set-up command starts a program that reads a lock file of its own. */
 export const startsPythonTool = (setup: string): boolean => TOOLS.some((tool) => startsProgram(setup, tool));

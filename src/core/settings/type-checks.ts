@@ -3,7 +3,7 @@ import { nodeManager } from './ecosystems.ts';
 import type { FoundCommand } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { programWords } from './program-words.ts';
-import { inVenv } from './python-setup.ts';
+import { inVenv, makesVenv } from './python-setup.ts';
 import { sectionsOf } from './recipes.ts';
 import type { RepositorySnapshot } from './repository-recipe.ts';
 import { shellCommand } from './step-commands.ts';
@@ -166,7 +166,7 @@ function pythonCheck({ files, read }: RepositorySnapshot, setup: string): FoundC
   const tools = toolTables(read['pyproject.toml'] ?? '');
   const ini = sectionsOf(read['setup.cfg'] ?? '').get('mypy');
   const own = ['mypy.ini', '.mypy.ini'].find((file) => files.has(file));
-  const inPlace = (command: string) => (setup.includes('.venv') ? inVenv(command) : command);
+  const inPlace = (command: string) => (makesVenv(setup) ? inVenv(command) : command);
   if (own !== undefined || ini || tools.has('mypy')) {
     const file = own ?? (ini ? 'setup.cfg' : 'pyproject.toml');
     const section = own === undefined ? ini : sectionsOf(read[own] ?? '').get('mypy');

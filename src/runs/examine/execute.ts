@@ -19,6 +19,7 @@ import {
   servicePlan,
   stepFiles,
   typeChecks,
+  venvPath,
   workflowFiles,
   workspaceGraph,
 } from '../../core/settings/index.ts';
@@ -285,9 +286,13 @@ export interface BuildFailure {
 
 /** Runs the build command, if there is one. Returns null on success, else the end of its output. */
 export async function build(runner: CheckRunner, area: WorkArea): Promise<BuildFailure | null> {
-  const command = runner.task.settings.checks.build;
+  const { checks } = runner.task.settings;
+  const command = checks.build;
   if (!command) return null;
-  const result = await runOnce(runner, area, { argv: ['sh', '-c', command], egress: egressOf(runner) });
+  const result = await runOnce(runner, area, {
+    argv: ['sh', '-c', `${venvPath(checks)}${command}`],
+    egress: egressOf(runner),
+  });
   if (result.exitCode === 0 && !result.stopped) return null;
   const { exitCode, stopped } = result;
   const output = `${result.stdout}\n${result.stderr}`;

@@ -10,7 +10,7 @@ import {
 } from '../../core/evidence/index.ts';
 import { asInUsual, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
-import type { ReportSource, TestCommand } from '../../core/settings/index.ts';
+import { type ReportSource, type TestCommand, venvPath } from '../../core/settings/index.ts';
 import { readTestReport } from '../../core/test-reports/index.ts';
 import type { ExecResult, WorkArea } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
@@ -124,7 +124,7 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
   const services = command.check === undefined ? runner.services : null;
   // A file left by an earlier command, such as a candidate's build, is not this command's report.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
-  const script = `${services?.script ?? ''}${clean}${lockingPrefix(runner, command)}${command.command}`;
+  const script = `${services?.script ?? ''}${clean}${lockingPrefix(runner, command)}${venvPath(runner.task.settings.checks)}${command.command}`;
   const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
   const result = await runCommand(runner, area, {
     argv: ['sh', '-c', script, 'sh', ...command.args],

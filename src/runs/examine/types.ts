@@ -10,7 +10,7 @@ import {
 } from '../../core/evidence/index.ts';
 import { joinSections, type Patch, patchedText } from '../../core/patches/index.ts';
 import { failureLines } from '../../core/reports/index.ts';
-import { definesCommands, type TypeCheck, withBaseScripts } from '../../core/settings/index.ts';
+import { definesCommands, type TypeCheck, venvPath, withBaseScripts } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { checkLimits, readTextAt } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
@@ -35,7 +35,7 @@ async function runTypeCheck(
   { name, command, folder, unsplit, advisory }: TypeCheck,
 ): Promise<TypeCheckRun> {
   const result = await runOnce(runner, area, {
-    argv: ['sh', '-c', `${FORGET}${command}`],
+    argv: ['sh', '-c', `${FORGET}${venvPath(runner.task.settings.checks)}${command}`],
     egress: egressOf(runner),
     limits: { ...checkLimits(runner.task), outputBytes: OUTPUT_BYTES },
   });

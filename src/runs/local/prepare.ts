@@ -7,6 +7,7 @@ import {
   missingServices,
   type Recipe,
   type Settings,
+  venvPath,
   withRecipe,
 } from '../../core/settings/index.ts';
 import { DEFAULT_LIMITS, type ExecSpec } from '../../ports/index.ts';
@@ -241,7 +242,11 @@ export async function openShell(
   try {
     const { exitCode, stopped, stderr } = await tools.sandbox.exec({
       area,
-      argv: ['sh', '-c', `${runner.services?.tolerantScript ?? ''}${SHELL_SCRIPT}`],
+      argv: [
+        'sh',
+        '-c',
+        `${runner.services?.tolerantScript ?? ''}${venvPath(task.settings.checks)}${SHELL_SCRIPT}`,
+      ],
       env: {
         ...{ CI: '1', TERM: terminal.term },
         ...{ SHELL_ROWS: String(terminal.rows), SHELL_COLUMNS: String(terminal.columns) },

@@ -283,7 +283,7 @@ describe('commands are detected', () => {
       { 'pyproject.toml': '[project]\nname = "x"\n' },
       {
         setup:
-          "{ command -v uv >/dev/null || { python3 -m venv ~/.local/lib/uv && ~/.local/lib/uv/bin/python -m pip install 'uv' && mkdir -p ~/.local/bin && ln -sf ~/.local/lib/uv/bin/uv ~/.local/bin; }; } && UV_PYTHON_DOWNLOADS=never uv sync --frozen --all-extras --all-groups",
+          "{ command -v uv >/dev/null || { python3 -m venv ~/.local/lib/uv && ~/.local/lib/uv/bin/python -m pip install 'uv' && mkdir -p ~/.local/bin && ln -sf ~/.local/lib/uv/bin/uv ~/.local/bin; }; } && UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3 --all-extras --all-groups",
         test: '.venv/bin/python -m pytest',
       },
     ],

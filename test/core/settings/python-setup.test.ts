@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detectChecks, wantedTools } from '../../../src/core/settings/index.ts';
+import { detectChecks, venvPath, wantedTools } from '../../../src/core/settings/index.ts';
 import { pythonProject } from '../../../src/core/settings/python-project.ts';
 import {
   broughtBySetup,
@@ -244,13 +244,17 @@ describe('a locked project is set up by the program that wrote the lock file', (
     (detect({ ...TESTED, 'pyproject.toml': toml, [lock]: '' }).setup ?? '').split('; }; } && ')[1] ?? '';
 
   test('uv: all extras and groups, unless they exclude each other', () => {
-    expect(setupOf('uv.lock')).toBe('UV_PYTHON_DOWNLOADS=never uv sync --frozen --all-extras --all-groups');
+    expect(setupOf('uv.lock')).toBe(
+      'UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3 --all-extras --all-groups',
+    );
     expect(
       setupOf(
         'uv.lock',
         '[project.optional-dependencies]\ntest = []\ncpu = []\n[dependency-groups]\ndev = []\n[tool.uv]\nconflicts = [[{extra = "cpu"}, {extra = "gpu"}]]\n[tool.uv.workspace]\nmembers = ["x"]\n',
       ),
-    ).toBe('UV_PYTHON_DOWNLOADS=never uv sync --frozen --all-packages --extra test --group dev');
+    ).toBe(
+      'UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3 --all-packages --extra test --group dev',
+    );
   });
 
   test('poetry: its optional groups by name', () => {
@@ -275,6 +279,36 @@ describe('a locked project is set up by the program that wrote the lock file', (
     const paths = ['pyproject.toml', 'uv.lock'];
     expect(wantedTools(paths, new Map(), setup).broughtBySetup).toEqual(['uv']);
     expect(wantedTools(paths, new Map(), 'uv sync').broughtBySetup).toEqual([]);
+  });
+});
+
+describe('programs of the virtual environment', () => {
+  test.each([
+    [{ setup: 'python3 -m venv .venv && .venv/bin/pip install -e .' }],
+    [{ setup: 'UV_PYTHON_DOWNLOADS=never uv sync --frozen' }],
+    [{ setup: 'pdm sync -G :all' }],
+    [{ setup: 'POETRY_VIRTUALENVS_IN_PROJECT=true poetry install' }],
+    [{ setup: 'PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev' }],
+    // Packages of the working tree, without set-up.
+    [{ test: '.venv/bin/python -m pytest' }],
+  ])('come first on PATH: %j', (checks) => {
+    expect(venvPath(checks)).toBe('export PATH="$PWD/.venv/bin:$PATH"; ');
+  });
+
+  test.each([[{}], [{ setup: 'npm ci', test: 'npm test' }], [{ setup: 'poetry install' }]])(
+    'are elsewhere, or there are none: %j',
+    (checks) => {
+      expect(venvPath(checks)).toBe('');
+    },
+  );
+
+  test('`uv run` of a workflow goes there, too', () => {
+    const workflow =
+      'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: uv sync\n      - run: uv run coverage run -m unittest\n';
+    const files = { 'uv.lock': '', 'x.py': '', '.github/workflows/ci.yml': workflow };
+    expect(detectChecks({ files: Object.keys(files), read: files }).commands.test).toBe(
+      '.venv/bin/python -m coverage run -m unittest',
+    );
   });
 });
 
@@ -329,7 +363,7 @@ describe('programs of Python', () => {
   });
 
   test('are left out where people read what set-up does, and nothing else is', () => {
-    const sync = 'UV_PYTHON_DOWNLOADS=never uv sync --frozen';
+    const sync = 'UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3';
     expect(shownSetup(withPythonTools(sync, 'uv run pytest', { uv: '>=0.5,<1' }))).toBe(sync);
     expect(shownSetup(withPythonTools('poetry install', 'uv run pytest'))).toBe('poetry install');
     expect(shownSetup(withPythonTools('', 'hatch test', { hatch: '==1.9' }))).toBe(

@@ -46,6 +46,17 @@ describe('the type check is detected from', () => {
   });
 
   test.each([
+    ['uv.lock', '.venv/bin/python -m mypy .'],
+    ['poetry.lock', '.venv/bin/python -m mypy .'],
+    ['pdm.lock', '.venv/bin/python -m mypy .'],
+    ['Pipfile.lock', '.venv/bin/python -m mypy .'],
+  ])('in the environment that %s fills', (lock, command) => {
+    const toml =
+      '[project]\nname = "a"\n[dependency-groups]\ndev = ["pytest", "mypy"]\n[tool.mypy]\nstrict = true\n';
+    expect(detected({ 'pyproject.toml': toml, [lock]: '' })?.command).toBe(command);
+  });
+
+  test.each([
     ['a script that writes files', { 'package.json': manifest({ types: 'tsc --emitDeclarationOnly' }) }],
     ['a script that does not end', { 'package.json': manifest({ typecheck: 'tsc --noEmit --watch' }) }],
     [
