@@ -269,10 +269,12 @@ function versionsOf(
   { uses = '', with: inputs }: Step,
   job: Job,
 ): readonly (readonly [string, readonly string[]])[] {
-  const name = /^[\w-]+\/setup-(node|python|java|go|ruby|php|dotnet|uv)@/.exec(uses)?.[1];
+  const name = /^(?:[\w-]+\/setup-(?:node|python|java|go|ruby|php|dotnet|uv)|pnpm\/(?:action-)?setup)@/
+    .exec(uses)?.[0]
+    .replace(/^(pnpm)\/.*|^.*setup-(\w+)@$/, '$1$2');
   if (name === undefined) return [];
   const language = name === 'uv' ? 'python' : name;
-  const asked = textsOf(inputs).get(`${language}-version`) ?? '';
+  const asked = textsOf(inputs).get(name === 'pnpm' ? 'version' : `${language}-version`) ?? '';
   const key = /^\$\{\{\s*matrix\.([\w-]+(?:\.[\w-]+)?)\s*\}\}$/.exec(asked)?.[1];
   const versions = key === undefined ? asked.split(/\s*\n\s*/) : matrixValues(matrixOf(job), key);
   const plain = versions.filter((version) => /^[\w.*/-]{1,40}$/.test(version));

@@ -27,6 +27,12 @@ const RULES: readonly Rule[] = [
     becomes: (command) => adding('--no-frozen-lockfile')(removing(/ --frozen-lockfile\b/)(command)),
   },
   {
+    // pnpm 11 fails if packages have scripts that the repository neither allows nor refuses.
+    of: /^pnpm install\b/,
+    when: /\bERR_PNPM_IGNORED_BUILDS\b/,
+    becomes: adding('--config.strict-dep-builds=false'),
+  },
+  {
     of: /^yarn\b.*--immutable\b/,
     when: /\bYN0028\b|lockfile would have been (?:modified|created)/,
     becomes: (command) => command.replace(/--immutable\b/, '--no-immutable'),

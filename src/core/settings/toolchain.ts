@@ -1,11 +1,18 @@
-import { ciJob, workflowFiles } from './ci-workflow.ts';
+import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
 import { goFileWithoutModules } from './compiled-ecosystems.ts';
 import { broughtBySetup } from './python-setup.ts';
 import { SAMPLE_FOLDERS } from './repository-recipe.ts';
 import type { ServiceName } from './service-scripts.ts';
 import { wantedServices } from './services.ts';
 import { TRAVIS_FILE, travisVersions } from './travis.ts';
-import { LANGUAGES, type RuntimeLanguage, type WantedVersion } from './versions.ts';
+import {
+  isVersionRange,
+  LANGUAGES,
+  type RuntimeLanguage,
+  satisfies,
+  type Version,
+  type WantedVersion,
+} from './versions.ts';
 import { manifestOf, type NodeManifest, type Texts, versionOf } from './wanted-versions.ts';
 
 const NODE_MANAGERS = ['npm', 'pnpm', 'yarn', 'bun'] as const;
@@ -57,7 +64,7 @@ const TOP_FILES = [
     '.python-version',
   ],
   ...['pyproject.toml', 'rust-toolchain', 'rust-toolchain.toml', 'go.mod', '.ruby-version', '.java-version'],
-  ...['pnpm-lock.yaml', 'yarn.lock', '.yarnrc.yml', TRAVIS_FILE],
+  ...['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'yarn.lock', '.yarnrc.yml', TRAVIS_FILE],
 ];
 
 const TOOL_FILES: readonly {
@@ -139,7 +146,7 @@ export function wantedTools(
     programs,
     services: wantedServices(job),
     broughtBySetup: [...broughtBySetup(setup)],
-    manager: languages.has('node') ? managerOf(paths, texts, manifest, entered) : null,
+    manager: languages.has('node') ? managerOf(paths, texts, { manifest, job, entered }) : null,
   };
 }
 
@@ -163,15 +170,18 @@ function isManifestBelow(path: string, sign: RegExp, entered: readonly string[])
   return sign.test(path) && !isData && path.split('/').length <= MAX_MANIFEST_DEPTH + 1;
 }
 
-function managerOf(
-  paths: readonly string[],
-  texts: Texts,
-  manifest: NodeManifest,
-  entered: readonly string[],
-): WantedManager | null {
-  const found = namedManager(manifest) ?? lockedManager(paths, texts) ?? managerBelow(paths, entered);
+interface NodeHints {
+  readonly manifest: NodeManifest;
+  readonly job: CiJob | null;
+  /** Folders that commands enter. */
+  readonly entered: readonly string[];
+}
+
+function managerOf(paths: readonly string[], texts: Texts, hints: NodeHints): WantedManager | null {
+  const found =
+    namedManager(hints.manifest) ?? lockedManager(paths, texts) ?? managerBelow(paths, hints.entered);
   if (found === null || found.name === 'npm') return found;
-  const manager = found.file === 'package.json' ? found : narrowed(found, manifest);
+  const manager = found.file === 'package.json' ? found : narrowed(found, hints);
   const release = /^\s*yarnPath:\s*["']?(\.yarn\/releases\/[\w.-]+\.[cm]?js)/m.exec(
     texts.get('.yarnrc.yml') ?? '',
   )?.[1];
@@ -193,12 +203,17 @@ function managerBelow(paths: readonly string[], entered: readonly string[]): Wan
   return null;
 }
 
-/** The package manager of a lock file, in the versions that the manifest allows. */
-function narrowed(found: WantedManager, manifest: NodeManifest): WantedManager {
+/** The package manager of a lock file, in the version of CI, or in those that the manifest allows. */
+function narrowed(found: WantedManager, { manifest, job }: NodeHints): WantedManager {
+  const [tested] = job?.versions.get(found.name) ?? [];
+  if (job !== null && tested !== undefined && isVersionRange(tested) && /^\d/.test(tested))
+    return { ...found, range: tested, file: job.file };
   const asked = manifest.volta?.[found.name] ?? manifest.engines?.[found.name];
   if (asked === undefined) return found;
+  const isNewer = found.range === PNPM_LOCKS['9'] && !PNPM_RELEASES.some((one) => satisfies(one, asked));
+  const own = isNewer ? ANY_PNPM : found.range;
   // Beside alternatives, npm would take the range of the lock file for a part of the last one.
-  const range = asked.includes('||') ? asked : `${asked} ${found.range}`.trim();
+  const range = asked.includes('||') ? asked : `${asked} ${own}`.trim();
   return { ...found, range, file: 'package.json' };
 }
 
@@ -208,8 +223,14 @@ function namedManager({ packageManager = '' }: NodeManifest): WantedManager | nu
   return { name: name as NodeManager, range, file: 'package.json' };
 }
 
-/** Versions that write a form of lock file. */
-const PNPM_LOCKS: Readonly<Record<string, string>> = { '9': '>=9 <12', '6': '8', '5': '7' };
+/**
+ * Versions that write a form of lock file. pnpm 11 writes the one of pnpm 9 and 10, but reads no settings in package.json,
+ * and fails where packages have scripts that nobody allowed; `allowBuilds` of pnpm-workspace.yaml is its own setting.
+ */
+const PNPM_LOCKS: Readonly<Record<string, string>> = { '9': '>=9 <11', '6': '8', '5': '7' };
+const ANY_PNPM = '>=9 <12';
+/** The last ones of pnpm 9 and 10. */
+const PNPM_RELEASES: readonly Version[] = [9, 10].map((major) => [major, 999, 999]);
 const YARN_LOCKS: Readonly<Record<string, string>> = { '8': '4', '6': '3', '5': '3', '4': '2' };
 
 function lockedManager(paths: readonly string[], texts: Texts): WantedManager | null {
@@ -217,7 +238,8 @@ function lockedManager(paths: readonly string[], texts: Texts): WantedManager | 
   if (has('package-lock.json') || has('npm-shrinkwrap.json')) return null;
   if (has('pnpm-lock.yaml')) {
     const form = /^lockfileVersion:\s*['"]?(\d+)/m.exec(texts.get('pnpm-lock.yaml') ?? '')?.[1] ?? '9';
-    return { name: 'pnpm', range: PNPM_LOCKS[form] ?? '', file: 'pnpm-lock.yaml' };
+    const isNewer = form === '9' && /^allowBuilds:/m.test(texts.get('pnpm-workspace.yaml') ?? '');
+    return { name: 'pnpm', range: isNewer ? ANY_PNPM : (PNPM_LOCKS[form] ?? ''), file: 'pnpm-lock.yaml' };
   }
   if (has('yarn.lock')) {
     const form = /^__metadata:\s*\n\s+version:\s*(\d+)/m.exec(texts.get('yarn.lock') ?? '')?.[1];

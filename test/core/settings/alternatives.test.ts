@@ -105,6 +105,11 @@ describe('after a set-up that failed', () => {
       'pnpm install --no-frozen-lockfile',
     ],
     [
+      'pnpm install --frozen-lockfile',
+      '[ERR_PNPM_IGNORED_BUILDS] Ignored build scripts: esbuild@0.21.5',
+      'pnpm install --frozen-lockfile --config.strict-dep-builds=false',
+    ],
+    [
       'yarn install --frozen-lockfile',
       'error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.',
       'yarn install',

@@ -116,7 +116,26 @@ describe('the package manager that a repository asks for', () => {
     [
       'engines beside a lock file',
       { 'package.json': json({ engines: { pnpm: '10' } }), 'pnpm-lock.yaml': 'lockfileVersion: 9.0' },
-      'pnpm@10 >=9 <12',
+      'pnpm@10 >=9 <11',
+    ],
+    [
+      'engines of pnpm 11',
+      { 'package.json': json({ engines: { pnpm: '>=11' } }), 'pnpm-lock.yaml': 'lockfileVersion: 9.0' },
+      'pnpm@>=11 >=9 <12',
+    ],
+    [
+      'a lock file and the settings of pnpm 11',
+      { 'pnpm-lock.yaml': 'lockfileVersion: 9.0', 'pnpm-workspace.yaml': 'allowBuilds:\n  esbuild: true\n' },
+      'pnpm@>=9 <12',
+    ],
+    [
+      'the workflow',
+      {
+        'pnpm-lock.yaml': 'lockfileVersion: 9.0',
+        '.github/workflows/ci.yml':
+          'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: pnpm/action-setup@v4\n        with:\n          version: 11\n      - run: pnpm test\n',
+      },
+      'pnpm@11',
     ],
     ['a lock file of yarn 1', { 'yarn.lock': '# yarn lockfile v1\n' }, 'yarn@1'],
     ['a lock file of yarn 4', { 'yarn.lock': '# x\n\n__metadata:\n  version: 8\n' }, 'yarn@4'],

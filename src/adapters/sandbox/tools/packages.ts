@@ -142,9 +142,12 @@ async function build(
     throw new Fault('INTERNAL', `${building} could not be made readable: ${opened.stderr.trim()}`);
 }
 
-/** Package managers must not look for another version of themselves: there is no network. */
+/**
+ * Package managers must neither look for another version of themselves nor install before they run a script, as pnpm 11
+ * does where a candidate has changed package.json: there is no network.
+ */
 const SETTLED =
-  'export npm_config_manage_package_manager_versions=false pnpm_config_manage_package_manager_versions=false COREPACK_ENABLE_STRICT=0\n';
+  'export npm_config_manage_package_manager_versions=false pnpm_config_manage_package_manager_versions=false pnpm_config_verify_deps_before_run=false COREPACK_ENABLE_STRICT=0\n';
 
 const binOf = (name: string, bin: string | Readonly<Record<string, string>> = {}): Record<string, string> => {
   const all = typeof bin === 'string' ? { [name]: bin } : bin;
