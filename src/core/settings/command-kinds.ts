@@ -65,9 +65,14 @@ const FILE_PROGRAMS = /^(?:rimraf|rm|del|del-cli|cp|cpx|cpy|mv|mkdir|mkdirp|shx|
 
 /** A known test runner without a supported report in a simple command; null for none. */
 export function unreadRunner(command: string): string | null {
+  if (isAngularTest(command)) return 'ng test';
   const names = wordsOf(command).map(baseOf);
   return names.map((name) => UNREAD[name]).find((name) => name !== undefined) ?? null;
 }
+
+/** The runner that Angular's configuration names: karma in a browser, or vitest. */
+export const isAngularTest = (command: string): boolean =>
+  /^ng (?:test|t)\b/.test(programWords(command).join(' '));
 
 /** A test file that is a program by itself, not one that collects others. */
 const TEST_SCRIPT =

@@ -1,5 +1,6 @@
-import type { Recognised } from './command-kinds.ts';
+import { isAngularTest, type Recognised, unreadRunner } from './command-kinds.ts';
 import { inWorkers } from './node-reporters.ts';
+import type { TestCommandLine } from './package-scripts.ts';
 
 export const ADDED = { ava: '--tap', tap: '--reporter=tap', unittest: '-v' } as const;
 /** Since version 18, tap fails unless all code is covered, which the base's tests cannot do for a candidate (0212). */
@@ -10,9 +11,9 @@ type AppendedTo = 'vitest' | 'jest' | 'mocha' | 'deno' | 'bun' | 'borp' | 'phpun
 export function appended(runner: AppendedTo, words: readonly string[], folder: string): string {
   switch (runner) {
     case 'vitest':
-      return `--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml`;
+      return `${onceOnly(runner, words)}--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml`;
     case 'jest':
-      return `${inWorkers(words)}--ci --json --outputFile=${folder}/report.json`;
+      return `${onceOnly(runner, words)}${inWorkers(words)}--ci --json --outputFile=${folder}/report.json`;
     case 'mocha':
       // The last reporter counts. Every version supports `-O`, but not the long name.
       return `--reporter json -O output=${folder}/report.json`;
@@ -29,6 +30,23 @@ export function appended(runner: AppendedTo, words: readonly string[], folder: s
   }
 }
 
+/** Against an option or a verb that waits for changes of files, and never ends. The last value counts. */
+function onceOnly(runner: 'jest' | 'vitest', words: readonly string[]): string {
+  const watches = words.some((word) => /^--watch(?:All)?(?:=true)?$/.test(word));
+  if (runner === 'jest') return watches ? '--watch=false --watchAll=false ' : '';
+  return watches || words.some((word) => /^(?:-w|watch|dev)$/.test(word)) ? '--run ' : '';
+}
+
+/** The same for a runner without a report that Runoff reads. */
+export const endingCommand = (command: string): string =>
+  isAngularTest(command) && !/[|<>]| --watch\b/.test(command) ? `${command} --watch=false` : command;
+
+/** A command whose script starts such a runner. */
+export function endingLine(command: string, { last, inner, joint }: TestCommandLine): string {
+  const option = endingCommand(last ?? inner).slice((last ?? inner).length);
+  return option === '' || last === null || joint === null ? command : `${command}${joint}${option.trim()}`;
+}
+
 /**
  * xunit1 is the variant that includes each test's file. A suite with another name would count as a level of its own.
  * Otherwise one file that cannot be imported, such as a benchmark without its package, would keep all others from running.
@@ -43,4 +61,14 @@ export function withOptions({ runner, words, at }: Recognised): string {
   // Without it, cargo stops at the first failing target. Target names are printed to standard error.
   const all = after.includes('--no-fail-fast') ? [] : ['--no-fail-fast'];
   return `${[...before, ...all, ...after].join(' ')} 2>&1`;
+}
+
+/** Why only the exit code of a command counts. */
+export function hintFor(command: string): { readonly hint: string } {
+  const name = unreadRunner(command);
+  return {
+    hint: name
+      ? `Runoff reads no report of ${name}, so only the exit code of the tests counts. A reporter of ${name} that prints TAP to standard output would show each test.`
+      : 'Runoff knows no report of this test command, so only its exit code counts. A test runner that prints TAP to standard output would show each test.',
+  };
 }

@@ -1,8 +1,9 @@
-import { type Recognised, recognise, unreadRunner } from './command-kinds.ts';
+import { type Recognised, recognise } from './command-kinds.ts';
 import { forModules, modulesBuiltBy } from './maven-modules.ts';
 import { tapOfNode } from './node-reporters.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import { wordsOf } from './program-words.ts';
+import { endingCommand, endingLine, hintFor } from './report-options.ts';
 import {
   type FocusForm,
   focusForm,
@@ -95,7 +96,8 @@ export function reportPlan(
   }
   const hint = found ? {} : hintFor(inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
-  if (!found || !form) return { ...as, commands: [unknownCommand(testCommand, inner)], focus: () => null };
+  if (!found || !form)
+    return { ...as, commands: [unknownCommand(endingLine(testCommand, line), inner)], focus: () => null };
   const plan = planOf(testCommand, line, form);
   const focused = plan.report && focusForm(found, folder);
   const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
@@ -141,15 +143,6 @@ const wholeCommand = (command: string): ReportPlan => ({
   otherwise: null,
   focus: () => null,
 });
-
-function hintFor(command: string): { readonly hint: string } {
-  const name = unreadRunner(command);
-  return {
-    hint: name
-      ? `Runoff reads no report of ${name}, so only the exit code of the tests counts. A reporter of ${name} that prints TAP to standard output would show each test.`
-      : 'Runoff knows no report of this test command, so only its exit code counts. A test runner that prints TAP to standard output would show each test.',
-  };
-}
 
 /**
  * Whether it consists of more than tests and their prerequisites. `reached`: report options reach the tests of the
@@ -211,7 +204,11 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
   if (step.kind !== 'tests') {
     const label = step.kind === 'other' ? 'step' : step.kind;
     const check = `${label}: ${step.folder === '' ? '' : `${step.folder} `}${step.command.slice(0, MAX_CHECK_NAME_CHARS)}`;
-    return { command: { ...plainCommand(shellCommand(part)), check }, found: null, focused: null };
+    return {
+      command: { ...plainCommand(shellCommand(part, endingCommand(step.command))), check },
+      found: null,
+      focused: null,
+    };
   }
   const line = stepCommandLine(step);
   const found = recognise(line.inner);

@@ -223,6 +223,31 @@ describe('the report', () => {
     ]);
   });
 
+  test.each([
+    ['jest --watchAll', '--watch=false --watchAll=false --maxWorkers=2 --ci --json'],
+    ['jest --watch', '--watch=false --watchAll=false --maxWorkers=2 --ci --json'],
+    ['vitest watch', '--run --reporter=default'],
+    ['vitest --watch', '--run --reporter=default'],
+    ['vitest dev', '--run --reporter=default'],
+  ])('tells a runner that waits for changes to end: %s', (script, options) => {
+    const files = { 'package.json': JSON.stringify({ scripts: { test: script } }) };
+    const [command] = reportPlan('npm test', files).commands;
+    expect(command?.command).toContain(`npm test -- ${options}`);
+    expect(reportPlan(script).focus(['a.test.js'])?.[0]?.command).toContain(`${script} ${options}`);
+  });
+
+  test.each([
+    ['ng test', 'npm test -- --watch=false'],
+    ['ng test --watch=true', 'npm test'],
+    ['ng build', 'npm test'],
+  ])('of Angular as well: %s', (script, command) => {
+    const files = { 'package.json': JSON.stringify({ scripts: { test: script } }) };
+    expect(reportPlan('npm test', files).commands[0]?.command).toBe(command);
+    expect(
+      reportPlan(`eslint . && ${script} && mocha`).commands.some((one) => / ng test$/.test(one.command)),
+    ).toBe(false);
+  });
+
   test('leaves the number of workers of jest as the project sets it', () => {
     for (const command of ['jest -i', 'jest --runInBand', 'jest -w 4', 'jest --maxWorkers=50%'])
       expect(only(plan(command)).command).toBe(`${command} --ci --json --outputFile=/out/report.json`);
