@@ -3,7 +3,8 @@ import { goPathFiles } from './compiled-ecosystems.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
 import { setupWithoutExtras, setupWithoutSelf, setupWithSelfLast } from './other-python-setups.ts';
-import { MAKE_VENV, PYTEST_ALONE, PYTEST_TOO, testSamples, UNITTEST, VENV } from './python-setup.ts';
+import { MAKE_VENV, PYTEST_ALONE, PYTEST_TOO, VENV } from './python-setup.ts';
+import { testSamples, UNITTEST } from './python-tests.ts';
 import {
   type CheckCommands,
   COMMAND_NAMES,

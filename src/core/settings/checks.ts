@@ -22,10 +22,10 @@ import {
   preparedEnvironments,
   startsProgram,
   startsPythonTool,
-  testSamples,
   VENV,
   withPythonTools,
 } from './python-setup.ts';
+import { manageFile, testSamples } from './python-tests.ts';
 import {
   type CheckCommands,
   type Ecosystem,
@@ -50,6 +50,7 @@ const CHECK_FILES: readonly string[] = [
   'setup.py',
   'hatch.toml',
   'tox.ini',
+  'tox.toml',
   'pytest.ini',
   'requirements.txt',
   'requirements-dev.txt',
@@ -70,6 +71,7 @@ export const checkFiles = (paths: readonly string[]): readonly string[] => {
     ...CHECK_FILES.filter((path) => present.has(path)),
     ...workflowFiles(paths),
     ...testSamples(paths),
+    ...[manageFile(paths) ?? []].flat(),
     ...goPathFiles(paths),
     ...(present.has('package.json') ? packageSamples(paths) : []),
   ];
@@ -180,7 +182,7 @@ function withPython({ setup, test }: SetupAndTest, repository: RepositorySnapsho
   const install = withPytest(runner === undefined ? setup : withRunner(setup, runner, test.file), test);
   const command = makesVenv(install?.command ?? '') ? inVenv(test.command) : test.command;
   const { isPackage, uv } = pythonProject(repository.files, repository.read);
-  const prepared = preparedEnvironments(command, repository, { python: VENV, isPackage });
+  const prepared = preparedEnvironments(command, repository.read, { python: VENV, isPackage });
   const needed = [install?.command ?? [], prepared?.setup ?? []].flat().join(' && ');
   const tested = prepared?.test ?? command;
   const whole = withPythonTools(needed, tested, {

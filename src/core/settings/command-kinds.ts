@@ -105,6 +105,7 @@ const NAMES: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(
   phpunit: 'phpunit',
   pest: 'phpunit',
   ctest: 'ctest',
+  'runtests.py': 'unittest',
 });
 
 const BUILDS: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(null), {
@@ -136,6 +137,7 @@ const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
   ...['react-scripts', 'kcd-scripts', 'tsdx', 'craco'].map((name) => [name, /^test$/, 'jest'] as const),
   ['wp-scripts', /^test-unit-js$/, 'jest'],
   ['-m', /^unittest$/, 'unittest'],
+  ['manage.py', /^test$/, 'unittest'],
   ['go', /^test$/, 'go'],
   ['cargo', /^(?:test|t)$/, 'cargo'],
   ['deno', /^test$/, 'deno'],

@@ -1,15 +1,8 @@
 import { cargo, cmake, fillCaches, go } from './compiled-ecosystems.ts';
 import { gradle, maven } from './jvm-ecosystems.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
-import {
-  inVenv,
-  isForPytest,
-  type LeanSetup,
-  PYTEST_ALONE,
-  pythonSetup,
-  testSamples,
-  UNITTEST,
-} from './python-setup.ts';
+import { inVenv, type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
+import { djangoTest, isForPytest, testSamples, unittestCommand } from './python-tests.ts';
 import { type Ecosystem, type RepositorySnapshot, SAMPLE_FOLDERS } from './repository-recipe.ts';
 import { toxEnvironment, toxTests } from './tox.ts';
 import { workspaceGraph } from './workspace-graph.ts';
@@ -24,19 +17,28 @@ export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem
 /**
  * The same with the main one first: of those that are sure, the one with most test files. A package.json may be there
  * for the assets or the website of a project in Python. One that is only defined below the top, such as a client in
- * another language, hides none.
+ * another language, hides none. One whose tests are a convention, such as Django's, hides one that is sure only with many
+ * times as many test files, and is sure then.
  */
 export function mainFirst(found: readonly Ecosystem[], files: ReadonlySet<string>): readonly Ecosystem[] {
-  const sure = found.filter(isSure);
-  if (sure.length < 2) return found;
   const paths = [...files].filter((path) => !SAMPLE_FOLDERS.test(path));
-  const count = ({ tests }: Ecosystem): number => paths.filter((path) => tests?.(path)).length;
-  const [main] = sure
-    .filter((one, at) => at === 0 || isAtTop(one, files))
-    .map((one) => ({ one, count: count(one) }))
-    .toSorted((a, b) => b.count - a.count);
-  return main === undefined ? found : [main.one, ...found.filter((one) => one !== main.one)];
+  const [first, ...others] = found
+    .filter((one) => one.test !== undefined)
+    .map((one) => ({ one, sure: isSure(one), count: paths.filter((path) => one.tests?.(path)).length }))
+    .toSorted((a, b) => Number(b.sure) - Number(a.sure));
+  if (!first?.sure) return found;
+  const main = others
+    .filter(({ one }) => isAtTop(one, files))
+    .reduce(
+      (best, next) => (next.count > best.count * (best.sure && !next.sure ? MANY_TIMES : 1) ? next : best),
+      first,
+    );
+  const { guessed: _guessed, ...chosen } = main.one;
+  return [main.sure ? main.one : chosen, ...found.filter((one) => one !== main.one)];
 }
+
+/** How many times as many test files make up for a command that is a convention. Our default. */
+const MANY_TIMES = 10;
 
 const PYTHON_AT_TOP = /^(?:pyproject\.toml|setup\.(?:py|cfg)|tox\.ini|[\w-]*requirements[\w-]*\.txt)$/;
 
@@ -64,7 +66,7 @@ const DETECTORS: readonly (readonly [
   tests: (path: string) => boolean,
 ])[] = [
   [node, NODE_TESTS],
-  [python, testFiles(/(?:^|\/)test_[^/]*\.py$|_test\.py$/, /(?:^|\/)tests?\//, /\.py$/)],
+  [python, testFiles(/(?:^|\/)(?:test_[^/]*|tests)\.py$|_test\.py$/, /(?:^|\/)tests?\//, /\.py$/)],
   [go, testFiles(/_test\.go$/)],
   [cargo, testFiles(null, /(?:^|\/)tests\//, /\.rs$/)],
   [maven, JVM_TESTS],
@@ -243,13 +245,18 @@ export function python(repository: RepositorySnapshot, lean: LeanSetup = {}): Ec
   // No file requires pytest, but tests are written for it: set-up installs it.
   const written = tox === null ? testSamples([...files]).find((path) => isForPytest(read[path])) : undefined;
   const file = mentioned ?? named ?? written;
-  if (file === undefined && tests === undefined && tox === null) return null;
+  const django = file === undefined && tox === null ? djangoTest(repository) : null;
+  const own = tox ?? django;
+  if (file === undefined && tests === undefined && own === null) return null;
   const more = file === undefined ? [] : ['pytest'];
   const setup = pythonSetup(repository, more, lean) ?? (file === undefined ? null : PYTEST_ALONE);
-  const command = tox?.command ?? (file === undefined ? UNITTEST : 'python3 -m pytest');
-  const test = [...toxEnvironment(read).variables, command].join(' ');
+  const command = own?.command ?? (file === undefined ? unittestCommand(files) : 'python3 -m pytest');
+  const set = toxEnvironment(read)
+    .variables.map((one) => `${one} `)
+    .join('');
+  const test = command.replace(/^(?:\(cd \S+ && )?/, (folder) => `${folder}${set}`);
   return {
-    file: file ?? tox?.file ?? (tests as string),
+    file: file ?? own?.file ?? (tests as string),
     ...(setup ? { setup } : {}),
     test: setup ? inVenv(test) : test,
     guessed: (mentioned ?? named) === undefined && tox === null,

@@ -6,6 +6,7 @@ const PYTHON_TOOLS: readonly (readonly [sign: RegExp, distribution: string])[] =
   [/unrecognized arguments:[^\n]* --(?:no-)?cov\b/, 'pytest-cov'],
   [/unrecognized arguments:[^\n]* (?:-n\b|--numprocesses|--dist)/, 'pytest-xdist'],
   [/unrecognized arguments:[^\n]* --timeout\b/, 'pytest-timeout'],
+  [/unrecognized arguments:[^\n]* --asyncio-mode\b/, 'pytest-asyncio'],
   [/unrecognized arguments:[^\n]* --benchmark/, 'pytest-benchmark'],
   [/unrecognized arguments:[^\n]* --reruns\b/, 'pytest-rerunfailures'],
   [/fixture 'mocker' not found/, 'pytest-mock'],

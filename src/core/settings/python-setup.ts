@@ -2,8 +2,7 @@ import { chainParts } from './command-kinds.ts';
 import { folderParts } from './folder-parts.ts';
 import { wordsOf } from './program-words.ts';
 import { isRequirement, type PythonProject, pythonProject } from './python-project.ts';
-import { sectionsOf } from './recipes.ts';
-import { toxEnvironment } from './tox.ts';
+import { toxEnvironment, toxSections } from './tox.ts';
 
 /** The Python of the virtual environment that set-up makes in the repository. */
 export const VENV = '.venv/bin/python';
@@ -13,20 +12,6 @@ export const MAKE_VENV = 'python3 -m venv --system-site-packages .venv';
 export const PYTEST_ALONE = `${MAKE_VENV} && { ${VENV} -m pip install pytest || ${VENV} -m pytest --version; }`;
 /** The end of a set-up that may have brought pytest. */
 export const PYTEST_TOO = ` && { ${VENV} -m pytest --version || ${VENV} -m pip install pytest; }`;
-/** Needs no package. */
-export const UNITTEST = 'python3 -m unittest discover';
-
-/** Test files whose texts show which runner they are for; few, those nearest to the top first. */
-export const testSamples = (paths: readonly string[]): readonly string[] =>
-  paths
-    .filter((path) => /(?:^|\/)test_[^/]*\.py$/.test(path))
-    .toSorted((a, b) => a.split('/').length - b.split('/').length || (a < b ? -1 : 1))
-    .slice(0, 3);
-
-/** Whether tests are written for pytest: it is imported, or they are functions, which unittest does not find. */
-export const isForPytest = (text = ''): boolean =>
-  /^\s*(?:import pytest|from pytest)\b|^(?:async )?def test_/m.test(text);
-
 /** Usual files for additional test requirements. */
 const REQUIREMENTS =
   /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|development|local|ci|test|tests|testing|base)\.txt$|^tests?\/requirements\.txt$/;
@@ -58,7 +43,7 @@ export function pythonSetup(
   const project = pythonProject(files, read, without.development);
   const locked = lockedSetup(files, project);
   if (locked !== null) return locked;
-  const tox = toxEnvironment(read);
+  const tox = toxEnvironment(without.tox ? {} : all);
   const ofTox = tox.lists.filter((path) => files.has(path));
   const lists = [...new Set([...[...files].filter((path) => REQUIREMENTS.test(path)).sort(), ...ofTox])];
   const { isPackage } = project;
@@ -246,11 +231,6 @@ interface PreparedTests {
   readonly test: string;
 }
 
-interface EnvironmentFiles {
-  readonly files: ReadonlySet<string>;
-  readonly read: Readonly<Record<string, string>>;
-}
-
 /**
  * tox and nox create an environment for each kind of test when the tests run, which needs the network. Set-up creates
  * them instead, and the tests install nothing. The project is installed again in each of them in editable mode,
@@ -260,13 +240,13 @@ interface EnvironmentFiles {
  */
 export function preparedEnvironments(
   test: string,
-  { files, read }: EnvironmentFiles,
+  read: Readonly<Record<string, string>>,
   { python, isPackage }: { readonly python: string; readonly isPackage: boolean },
 ): PreparedTests | null {
   const tox = /^((?:\w+=\S+ )*\S*python[\d.]* -m tox)\b(?: run\b)?(.*)$/.exec(test);
   if (tox) {
     const [, start = '', rest = ''] = tox;
-    const options = `${rest}${/ -e| --env/.test(rest) || !listsVersions(files, read) ? '' : ' -e py'}`;
+    const options = `${rest}${/ -e| --env/.test(rest) || !listsVersions(read) ? '' : ' -e py'}`;
     return {
       setup: [`${start} --notest${options}`, ...editable('.tox', python, isPackage)].join(' && '),
       test: `${start} --skip-pkg-install${options}`,
@@ -295,8 +275,8 @@ const editable = (folder: string, python: string, isPackage: boolean): readonly 
     : [];
 
 /** Whether tox environments differ by Python version. The sandbox has one version, which tox calls `py`. */
-function listsVersions(files: ReadonlySet<string>, read: Readonly<Record<string, string>>): boolean {
-  const tox = sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024)).get('tox');
+function listsVersions(read: Readonly<Record<string, string>>): boolean {
+  const tox = toxSections(read).get('tox');
   const listed = tox?.get('envlist') ?? tox?.get('env_list') ?? '';
-  return files.has('tox.ini') && /(?:^|[\s,{])py(?:\d|py|\{)/.test(listed);
+  return /(?:^|[\s,{])(?:py(?:\d|py|\{)|\d\.[\d{])/.test(listed);
 }

@@ -109,14 +109,19 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'go':
     case 'cargo':
       return { ...plain, rewritten: withOptions(found) };
+    case 'unittest':
+      if (words.some((word) => DJANGO.test(word))) return { ...plain, append: '-v 2' };
+      return { ...plain, append: words.includes(ADDED.unittest) ? '' : ADDED.unittest };
     case 'ava':
     case 'tap':
-    case 'unittest':
       return { ...plain, ...ALWAYS[runner], append: words.includes(ADDED[runner]) ? '' : ADDED[runner] };
     default:
       return line.last === null ? null : { ...plain, append: appended(runner, words, folder) };
   }
 }
+
+/** Programs of Django, which number how much they print: 2 is what unittest prints with `-v`. */
+const DJANGO = /(?:^|\/)(?:manage|runtests)\.py$/;
 
 const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = {
   vitest: xml,

@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { MAX_COMMAND_CHARS, namesTests } from './ci-commands.ts';
 import { stepKind } from './command-kinds.ts';
 import { sectionsOf } from './recipes.ts';
+import { readPlainToml } from './toml-and-yaml.ts';
 
 type Read = Readonly<Record<string, string>>;
 
@@ -40,13 +42,14 @@ export function toxEnvironment(read: Read): ToxEnvironment {
     lines(key, other)
       .flatMap((line) => line.split(/[\s,]+/))
       .filter((name) => /^[\w.-]{1,60}$/.test(name));
-  const needs = lines('deps');
+  const native = nativeEnvironment(read);
+  const needs = [...lines('deps'), ...native.deps];
   const inner = needs.flatMap((line) => /^(?:-e ?)?\.\[([\w., -]+)\]$/.exec(line)?.[1]?.split(/[ ,]+/) ?? []);
   return {
     lists: needs.flatMap((line) => /^-r ?([\w./-]+)$/.exec(line)?.[1] ?? []),
     packages: needs.filter((line) => /^[A-Za-z0-9]/.test(line)),
-    extras: [...names('extras'), ...inner],
-    groups: names('dependency_groups'),
+    extras: [...names('extras'), ...inner, ...native.extras],
+    groups: [...names('dependency_groups'), ...native.dependency_groups],
     variables: lines('setenv', 'set_env').flatMap((line) => {
       const [, name = '', value = ''] = /^(\w+)\s*=\s*([\w@./:,+-]+)$/.exec(line) ?? [];
       return value === '' || OF_TOOLS.test(name) ? [] : [`${name}=${value}`];
@@ -54,7 +57,31 @@ export function toxEnvironment(read: Read): ToxEnvironment {
   };
 }
 
-const toxSections = (read: Read) => sectionsOf((read['tox.ini'] ?? '').slice(0, 64 * 1024));
+/** Sections of tox.ini, or of its text in pyproject.toml. */
+export const toxSections = (read: Read): ReturnType<typeof sectionsOf> =>
+  sectionsOf((read['tox.ini'] ?? inPyproject(read).legacy_tox_ini).slice(0, 64 * 1024));
+
+const Words = z.array(z.string()).catch([]);
+const Native = z.object({
+  deps: Words,
+  extras: Words,
+  dependency_groups: Words,
+});
+const NONE = { deps: [], extras: [], dependency_groups: [] };
+const Tox = z.object({ legacy_tox_ini: z.string().catch(''), env_run_base: Native.catch(NONE) });
+const Pyproject = z.object({ tool: z.object({ tox: Tox }) });
+
+const inPyproject = (read: Read): z.infer<typeof Tox> =>
+  Pyproject.safeParse(readPlainToml(read['pyproject.toml'] ?? '')).data?.tool.tox ?? {
+    legacy_tox_ini: '',
+    env_run_base: NONE,
+  };
+
+/** The environment of tests in tox's own TOML. */
+const nativeEnvironment = (read: Read): z.infer<typeof Native> =>
+  read['tox.toml'] === undefined
+    ? inPyproject(read).env_run_base
+    : (Tox.safeParse(readPlainToml(read['tox.toml'])).data?.env_run_base ?? NONE);
 
 /**
  * Lines of a value without those for some environments only; `{[section]key}` is replaced by what is there. Each key is
@@ -87,14 +114,26 @@ const linesOf = (value: string | undefined): readonly string[] =>
 
 /** The test command of tox environments. */
 export function toxTests(read: Read): { readonly command: string; readonly file: string } | null {
-  const lines = linesOf(toxSections(read).get('testenv')?.get('commands'));
-  const line = lines
+  const sections = toxSections(read);
+  const section = sections.get('testenv');
+  const line = linesOf(section?.get('commands'))
+    .flatMap((one) => (one.startsWith('{[') ? linesWithReferences(one, sections) : [one]))
     .map((one) => one.replace(/^-\s+/, ''))
     .find((one) => stepKind(one) === 'tests' || namesTests(one));
   if (line === undefined || line.length > MAX_COMMAND_CHARS) return null;
-  const command = line
-    .replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
-    .trim();
+  const command = filledIn(line);
   if (/[{}]/.test(command)) return null;
-  return { command, file: 'tox.ini' };
+  const folder = filledIn(section?.get('changedir') ?? section?.get('change_dir') ?? '').replace(/^\.\//, '');
+  const file = read['tox.ini'] === undefined ? 'pyproject.toml' : 'tox.ini';
+  // tox knows other places, such as its own folder, where the tests need not be.
+  const isFolder = folder !== '.' && /^[\w.-]+(?:\/[\w.-]+)*$/.test(folder);
+  return { command: isFolder ? `(cd ${folder} && ${command})` : command, file };
 }
+
+/** What tox knows of its environment, as for the tests at the top of the repository. */
+const filledIn = (line: string): string =>
+  line
+    .replace(/\s*\{posargs(?::([^{}]*))?\}/g, (_, usual = '') => (usual ? ` ${usual}` : ''))
+    .replaceAll(/\{env_?python\}/g, 'python3')
+    .replaceAll(/\{(?:toxinidir|tox_root)\}/g, '.')
+    .trim();

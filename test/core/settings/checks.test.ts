@@ -10,6 +10,8 @@ const PYTEST = {
     'python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install pytest || .venv/bin/python -m pytest --version; }',
   test: '.venv/bin/python -m pytest',
 };
+const MANAGE =
+  'import os\nos.environ.setdefault("DJANGO_SETTINGS_MODULE", "x.settings")\nfrom django.core import management\n';
 const CARGO_CACHES = '{ timeout 600 cargo build && timeout 600 cargo test --no-run || true; }';
 
 describe('a workspace without a test script at its top', () => {
@@ -157,7 +159,33 @@ describe('commands are detected', () => {
       { 'tests/test_a.py': 'import unittest\n', 'tests/deep/test_b.py': 'def test_sums():\n    assert 1\n' },
       PYTEST,
     ],
-    ['unittest', ['tests/test_a.py'], {}, { test: 'python3 -m unittest discover' }],
+    ['unittest', ['tests/test_a.py', 'tests/__init__.py'], {}, { test: 'python3 -m unittest discover' }],
+    [
+      'unittest in a folder that is no package',
+      ['tests/test_a.py'],
+      {},
+      { test: 'python3 -m unittest discover -s tests' },
+    ],
+    [
+      'unittest in a package below a folder that is none',
+      ['src/x/tests/test_a.py', 'src/x/__init__.py', 'src/x/tests/__init__.py'],
+      {},
+      { test: 'python3 -m unittest discover -s src' },
+    ],
+    [
+      'Django',
+      ['manage.py', 'app/tests.py', 'requirements.txt'],
+      { 'manage.py': MANAGE },
+      { setup: expect.stringContaining('-r requirements.txt'), test: '.venv/bin/python manage.py test' },
+    ],
+    [
+      'Django in a folder',
+      ['site/manage.py', 'site/app/tests.py', 'example/manage.py'],
+      { 'site/manage.py': MANAGE },
+      { test: 'python3 site/manage.py test site/' },
+    ],
+    ['Django with pytest', ['manage.py', 'app/tests.py', 'conftest.py'], { 'manage.py': MANAGE }, PYTEST],
+    ['a manage.py of another framework', ['manage.py', 'app/tests.py'], { 'manage.py': 'import flask' }, {}],
     ['Go', ['go.mod'], {}, { setup: GO_CACHES, build: 'go build ./...', test: 'go test ./...' }],
     ['Cargo', ['Cargo.toml'], {}, { setup: CARGO_CACHES, build: 'cargo build', test: 'cargo test' }],
     [
@@ -507,6 +535,22 @@ describe('of several languages, the one with most test files is tested', () => {
         read: node,
       }).test,
     ).toBe('.venv/bin/python -m pytest');
+  });
+
+  test('a convention with ten times as many tests comes before a command, which is tried next', () => {
+    const many = Array.from({ length: 21 }, (_, at) => `shop/part${at}/tests.py`);
+    const files = [
+      ...Object.keys(node),
+      'tests/a.test.js',
+      'tests/b.test.js',
+      'manage.py',
+      'requirements.txt',
+    ];
+    const texts = { ...node, 'manage.py': MANAGE };
+    const { commands, others } = detectChecks({ files: [...files, ...many], read: texts });
+    expect(commands.test).toBe('.venv/bin/python manage.py test');
+    expect(others[0]?.commands.test).toBe('npm test');
+    expect(commandsOf({ files: [...files, ...many.slice(2)], read: texts }).test).toBe('npm test');
   });
 
   test('tests of Node at the top count, whose names are test.js or start with test-', () => {

@@ -183,6 +183,45 @@ deps = sphinx
     );
   });
 
+  test('also of pyproject.toml, and of its own TOML', () => {
+    const old =
+      '[tool.tox]\nlegacy_tox_ini = """\n[core]\ndeps = mock\n[testenv]\ndeps =\n    {[core]deps}\n    sybil\n"""\n';
+    expect(detect({ ...PACKAGE, 'pyproject.toml': old }).setup).toBe(
+      `${START} -e '.[tests]' 'mock' 'sybil' pytest${END}`,
+    );
+    const native =
+      '[env_run_base]\ndeps = ["-r needs.txt", "sybil>6"]\nextras = ["tests"]\ncommands = [["pytest"]]\n';
+    const both = [
+      { 'tox.toml': native },
+      { 'pyproject.toml': native.replace('env_run_base', 'tool.tox.env_run_base') },
+    ];
+    for (const files of both)
+      expect(detect({ ...PACKAGE, ...files, 'needs.txt': '' }).setup).toBe(
+        `${START} -e '.[tests]' -r needs.txt 'sybil>6' pytest${END}`,
+      );
+  });
+
+  test.each([
+    ['{envpython} -m unittest -v {posargs}', '', '.venv/bin/python -m unittest -v'],
+    [
+      'python -m unittest discover -s {toxinidir}/checks',
+      '',
+      '.venv/bin/python -m unittest discover -s ./checks',
+    ],
+    [
+      '{envpython} runtests.py {posargs}',
+      'changedir = tests',
+      '(cd tests && A=1 ../.venv/bin/python runtests.py)',
+    ],
+    ['python -m unittest', 'changedir = {toxworkdir}', '.venv/bin/python -m unittest'],
+    ['{env:RUN} -m unittest', '', '.venv/bin/python -m unittest discover -s tests'],
+  ])('its command: %s', (command, more, test) => {
+    const set = more.startsWith('changedir = tests') ? 'setenv = A=1' : '';
+    const ini = `[testenv]\n${more}\n${set}\ncommands = ${command}\n`;
+    const files = { 'setup.py': 'setup(name="x")\n', 'tests/test_a.py': '', 'tox.ini': ini };
+    expect(detect(files).test).toBe(test);
+  });
+
   test('references in a circle end', () => {
     const ini = '[a]\ndeps = {[b]deps}\n[b]\ndeps = {[a]deps}\n[testenv]\ndeps = {[a]deps}\n';
     expect(detect({ ...PACKAGE, 'tox.ini': ini }).setup).toBe(`${START} -e '.[tests]' pytest${END}`);
