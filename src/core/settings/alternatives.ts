@@ -140,7 +140,7 @@ function lessOfCargo(recipe: Recipe): readonly Recipe[] {
       return command?.startsWith('cargo ') ? withCommand(on, name, command.replace(option, '')) : on;
     }, recipe);
   // All crates without features is what would be tested if no test target required any.
-  return [/ --features \S+/, / --workspace$/]
+  return [/ --(?:all-features|features \S+)/, / --workspace$/]
     .map(without)
     .filter((one) => keyOf(one.commands) !== keyOf(recipe.commands));
 }

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { ciJob } from './ci-workflow.ts';
+import { wordsOf } from './command-kinds.ts';
 import { goFolders, nestedGoModules } from './go-modules.ts';
 import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
@@ -114,10 +116,12 @@ export function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
     /^\[workspace\]/m.test(manifest) ||
     /^\[(?:[\w.'"()-]+\.)?(?:dev-|build-)?dependencies\b/m.test(manifest);
   const locked = files.has('Cargo.lock') ? ' --locked' : '';
-  const features = featuresOfTests(manifest);
+  const ci = cargoOptionsOf(read);
+  const features = [...new Set([...featuresOfTests(manifest), ...ci.features])];
+  const some = features.length > 0 ? [` --features ${features.join(',')}`] : [];
   const options = [
-    ...(features.length > 0 ? [` --features ${features.join(',')}`] : []),
-    ...(hasOtherCrates(manifest) ? [' --workspace'] : []),
+    ...(ci.hasAllFeatures ? [' --all-features'] : some),
+    ...(ci.isWorkspace || hasOtherCrates(manifest) ? [' --workspace'] : []),
   ].join('');
   const caches = fillCaches(`cargo build${options}`, `cargo test${options} --no-run`);
   return {
@@ -126,6 +130,44 @@ export function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
     build: `cargo build${options}`,
     test: `cargo test${options}`,
   };
+}
+
+/** Options of `cargo test` that do not change which code the tests contain. */
+const SAME_CODE = /^(?:-v|-q|--(?:verbose|quiet|locked|no-fail-fast|all-targets|release))$/;
+
+interface CargoOptions {
+  readonly features: readonly string[];
+  readonly hasAllFeatures: boolean;
+  readonly isWorkspace: boolean;
+}
+
+/**
+ * Features and crates with which CI tests: code behind a feature is otherwise not even compiled. Of the first command at
+ * the top that needs nothing else. `--all-targets` is left out, because it leaves out the tests in documentation.
+ */
+function cargoOptionsOf(read: RepositorySnapshot['read']): CargoOptions {
+  const job = ciJob(read);
+  for (const { part, command } of job?.commands ?? []) {
+    const workflow = read[job?.file ?? ''] ?? '';
+    // Those of one value of a matrix, or beside flags of the compiler, may need what only that job has.
+    const isWritten = workflow.includes(command) && !/\bRUSTFLAGS\b[^\n]{0,200}--cfg/.test(workflow);
+    const rest =
+      part === 'test' && isWritten ? /^cargo (?:test|t|nextest run)\b(.*)$/.exec(command)?.[1] : undefined;
+    const options = rest === undefined ? null : readCargoOptions(rest);
+    if (options !== null) return options;
+  }
+  return { features: [], hasAllFeatures: false, isWorkspace: false };
+}
+
+/** Null if there are others, such as a crate by its name, which the command for all of them cannot have. */
+function readCargoOptions(rest: string): CargoOptions | null {
+  const named = / (?:--features|-F)(?: |=)(?:"([\w./, -]+)"|'([\w./, -]+)'|([\w./,-]+))(?= |$)/g;
+  const features = [...rest.matchAll(named)].flatMap(([, ...lists]) => lists.join('').split(/[ ,]+/));
+  const words = wordsOf(rest.replace(named, ''));
+  const isAll = (word: string): boolean => word === '--workspace' || word === '--all';
+  if (words.some((word) => !isAll(word) && word !== '--all-features' && !SAME_CODE.test(word))) return null;
+  const hasAllFeatures = words.includes('--all-features');
+  return { features: features.filter((one) => one !== ''), hasAllFeatures, isWorkspace: words.some(isAll) };
 }
 
 const TestTargets = z.object({

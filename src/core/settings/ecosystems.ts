@@ -123,23 +123,26 @@ function php({ files, read }: RepositorySnapshot): Ecosystem | null {
   };
 }
 
-/** A project of tests below the top, or a list of projects; its path needs no quotes. */
-const DOTNET_TESTS = /^[\w.-]+(?:\/[\w.-]+)*\/(?:[\w.-]*Tests?\.(?:cs|fs|vb)proj|[\w.-]+\.slnx?)$/;
+/** Below the top: a list of projects, which has all tests, or a project of tests. Their paths need no quotes. */
+const DOTNET_BELOW: readonly RegExp[] = [
+  /^[\w.-]+(?:\/[\w.-]+)*\/[\w.-]+\.slnx?$/,
+  /^[\w.-]+(?:\/[\w.-]+)*\/[\w.-]*Tests?\.(?:cs|fs|vb)proj$/,
+];
 
 /** What builds a program in C or C++, whose project files for Visual Studio lie in a folder. */
 const C_BUILDS = ['CMakeLists.txt', 'GNUmakefile', 'makefile', 'Makefile', 'configure.ac', 'meson.build'];
 
 function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
-  const all = [...files].toSorted();
+  const depth = (path: string): number => path.split('/').length;
+  const all = [...files].toSorted().toSorted((a, b) => depth(a) - depth(b));
   // Visual Studio has such files for programs in C and C++, too.
   if (!all.some((path) => /\.(?:cs|fs|vb)proj$/.test(path))) return null;
   // If nothing stands at the top, dotnet must be told which project it is.
-  const top = [/^[^/]+\.slnx?$/, /^[^/]+\.(?:cs|fs|vb)proj$/].map((sign) =>
-    all.find((path) => sign.test(path)),
-  );
-  const file = top.find((one) => one !== undefined) ?? all.find((path) => DOTNET_TESTS.test(path));
+  const file = [/^[^/]+\.slnx?$/, /^[^/]+\.(?:cs|fs|vb)proj$/, ...DOTNET_BELOW]
+    .map((sign) => all.find((path) => sign.test(path) && !SAMPLE_FOLDERS.test(path)))
+    .find((one) => one !== undefined);
   if (file === undefined) return null;
-  const isTop = top.includes(file);
+  const isTop = !file.includes('/');
   const of = isTop ? '' : ` ${file}`;
   return {
     file,

@@ -91,6 +91,8 @@ const TOOL_FILES: readonly {
   { sign: /^deno\.jsonc?$/, program: 'deno' },
 ];
 
+const DOTNET_PROJECT = /\.(?:cs|fs|vb)proj$/;
+
 /**
  * Languages of a repository's manifests: set-up may start the package client of each, whatever program it names itself.
  * `commands`: what is run, which may enter folders.
@@ -130,6 +132,11 @@ export function wantedTools(
   for (const language of LANGUAGES)
     if (job !== null && job.commands.length > 0 && job.versions.has(language) && !languages.has(language))
       languages.set(language, job.file);
+  // Below the top they may be the bindings of a library in C, unless they are set up.
+  const project = setup.includes('dotnet restore')
+    ? paths.find((path) => DOTNET_PROJECT.test(path))
+    : undefined;
+  if (project !== undefined && !languages.has('dotnet')) languages.set('dotnet', project);
   const old = goFileWithoutModules(paths);
   if (old !== null) languages.set('go', old);
   const manifest = manifestOf(texts.get('package.json'));

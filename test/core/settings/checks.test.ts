@@ -185,6 +185,21 @@ describe('commands are detected', () => {
       { test: 'python3 site/manage.py test site/' },
     ],
     ['Django with pytest', ['manage.py', 'app/tests.py', 'conftest.py'], { 'manage.py': MANAGE }, PYTEST],
+    [
+      'a list of projects of .NET before one of them',
+      [
+        'src/Foo.sln',
+        'src/Foo.Tests/Foo.Tests.csproj',
+        'src/Foo.Extra.Tests/Foo.Extra.Tests.csproj',
+        'a/b/Bar.sln',
+      ],
+      {},
+      {
+        setup: 'dotnet restore src/Foo.sln',
+        build: 'dotnet build src/Foo.sln --no-restore',
+        test: 'dotnet test src/Foo.sln --no-build',
+      },
+    ],
     ['a manage.py of another framework', ['manage.py', 'app/tests.py'], { 'manage.py': 'import flask' }, {}],
     ['Go', ['go.mod'], {}, { setup: GO_CACHES, build: 'go build ./...', test: 'go test ./...' }],
     ['Cargo', ['Cargo.toml'], {}, { setup: CARGO_CACHES, build: 'cargo build', test: 'cargo test' }],
@@ -495,6 +510,40 @@ describe('commands are detected', () => {
     ['nothing', ['README.md'], {}, {}],
   ])('%s', (_, files, read, expected) => {
     expect(commandsOf({ files, read })).toEqual(expected);
+  });
+});
+
+describe('Cargo with the features of the workflow', () => {
+  const tested = (run: string, manifest = '[package]\nname = "x"\n') => {
+    const workflow = `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    strategy:\n      matrix:\n        feature: [tls]\n    steps:\n      - run: ${run}\n`;
+    const files = { 'Cargo.toml': manifest, '.github/workflows/ci.yml': workflow };
+    const { build, test } = commandsOf({ files: Object.keys(files), read: files });
+    return [build, test];
+  };
+
+  test.each([
+    ['cargo test --all-features', '--all-features'],
+    ['cargo test --workspace --all-features --all-targets', '--all-features --workspace'],
+    ['cargo test --verbose --features "a b"', '--features a,b'],
+    ['cargo test --all -F a,b', '--features a,b --workspace'],
+  ])('%s', (run, options) => {
+    expect(tested(run)).toEqual([`cargo build ${options}`, `cargo test ${options}`]);
+  });
+
+  test('and those of the tests themselves', () => {
+    const manifest = '[package]\nname = "x"\n[[test]]\nname = "y"\nrequired-features = ["b"]\n';
+    expect(tested('cargo test --features a', manifest)[1]).toBe('cargo test --features b,a');
+  });
+
+  test.each([
+    'cargo test -p core --features a',
+    'cargo test --no-default-features',
+    'cargo +nightly test --all-features',
+    `cargo test --features $${'{{ matrix.feature }}'}`,
+    'cargo test --features a\n        env: { RUSTFLAGS: --cfg x_unstable }',
+    'cd core && cargo test --all-features',
+  ])('none that other code or another compiler needs: %s', (run) => {
+    expect(tested(run)[1]).toBe('cargo test');
   });
 });
 

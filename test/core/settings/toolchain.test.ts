@@ -182,6 +182,13 @@ describe('languages and their versions', () => {
     expect(wanted({ 'a/go.mod': '' }).languages.get('go')).toBe('a/go.mod');
   });
 
+  test('of .NET below the top count if they are set up', () => {
+    const files = { Makefile: '', 'bindings/X.csproj': '' };
+    expect(wanted(files).languages.has('dotnet')).toBe(false);
+    const found = wantedTools(Object.keys(files), new Map(), 'dotnet restore bindings/X.csproj');
+    expect(found.languages.get('dotnet')).toBe('bindings/X.csproj');
+  });
+
   test('need no program that the repository brings as a wrapper', () => {
     expect([...wanted({ 'pom.xml': '', mvnw: '' }).programs.keys()]).toEqual([]);
   });
