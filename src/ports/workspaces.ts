@@ -193,7 +193,12 @@ export interface Workspaces extends LocalBranches, LocalChanges {
     },
     signal?: AbortSignal,
   ): Promise<
-    | { readonly kind: 'ready'; readonly base: BaseCheckout }
+    | {
+        readonly kind: 'ready';
+        readonly base: BaseCheckout;
+        /** The end of its output; absent: it had run before. */
+        readonly output?: string;
+      }
     | {
         readonly kind: 'failed';
         readonly why: string;

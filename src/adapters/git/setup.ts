@@ -132,7 +132,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
     const excess = await keepLayer(layout.layer(base.repositoryKey, id), area, wrote, roots);
     if (excess !== null) return failedSetup(setup.command, `left too much behind. ${excess.message}`, result);
     if (id !== place.own) await cache.point(base, setup.command, id);
-    return withLayer(base, layout.layer(base.repositoryKey, id));
+    return { ...withLayer(base, layout.layer(base.repositoryKey, id)), output: tailOf(result) };
   }
 
   /** Rejects if a set-up may have failed for lack of space, or because the checkout has lost a file meanwhile. */
@@ -236,7 +236,7 @@ function patience(
 const ready = (base: BaseCheckout, layer: string | null): Installed | null =>
   layer === null ? null : withLayer(base, layer);
 
-const withLayer = (base: BaseCheckout, layer: string): Installed => ({
+const withLayer = (base: BaseCheckout, layer: string): Extract<Installed, { kind: 'ready' }> => ({
   kind: 'ready',
   base: layeredBase(base, layer),
 });

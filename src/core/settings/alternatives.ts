@@ -2,7 +2,12 @@ import { checkFiles } from './checks.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
-import { setupWithoutExtras, setupWithoutSelf, setupWithSelfLast } from './other-python-setups.ts';
+import {
+  setupWithMachinePython,
+  setupWithoutExtras,
+  setupWithoutSelf,
+  setupWithSelfLast,
+} from './other-python-setups.ts';
 import { MAKE_VENV, PYTEST_ALONE, PYTEST_TOO, VENV } from './python-setup.ts';
 import { testSamples, UNITTEST } from './python-tests.ts';
 import {
@@ -166,6 +171,9 @@ const OWN_CONFLICT = /\(from (?:file:\/\/)?\/repo\).{0,2000}conflicting dependen
 /** pip's words for a package of an extra that no index has for this Python. */
 const EXTRA_MISSING = /satisfies the requirement [^\n]{0,300}; extra == /;
 
+/** pip's words for a package that the index has not, or not for this Python. */
+const NOT_FOR_PYTHON = /No matching distribution found for|requires a different Python/;
+
 const needsNoRegistry = ({ commands }: Recipe): boolean =>
   [MAKE_VENV, `${MAKE_VENV}${PYTEST_TOO}`].includes(commands.setup ?? '');
 
@@ -178,12 +186,22 @@ function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): reado
   const rewritten = otherInstalls(setup, { output, refusedHosts }).map((fresh) =>
     withCommand(recipe, 'setup', fresh),
   );
-  const self = [
-    OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null,
-    EXTRA_MISSING.test(output) ? setupWithoutExtras(setup, output) : null,
-  ].flatMap((fresh) => (fresh === null ? [] : [withCommand(recipe, 'setup', fresh)]));
+  const self = OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null;
+  const others = [
+    ...(self === null ? [] : [withCommand(recipe, 'setup', self)]),
+    ...otherPackages(recipe, output),
+  ];
   const unittest = setup === PYTEST_ALONE ? [withCommand(without(recipe, 'setup'), 'test', UNITTEST)] : [];
-  return [...rewritten, ...self, ...withoutSelf(recipe, setup), ...unittest];
+  return [...rewritten, ...others, ...withoutSelf(recipe, setup), ...unittest];
+}
+
+/** Without extras that the index lacks, or with another Python that it may have the packages for. */
+function otherPackages(recipe: Recipe, output: string): readonly Recipe[] {
+  const { setup = '' } = recipe.commands;
+  return [
+    EXTRA_MISSING.test(output) ? setupWithoutExtras(setup, output) : null,
+    NOT_FOR_PYTHON.test(output) ? setupWithMachinePython(setup) : null,
+  ].flatMap((fresh) => (fresh === null ? [] : [withCommand(recipe, 'setup', fresh)]));
 }
 
 /**
@@ -208,7 +226,7 @@ function toolProposals({ recipe, output }: FailedTry): readonly Recipe[] {
   // If pip could not install the project and another set-up succeeded, the tests do not find the project.
   const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
   const complete = withMissingTools(recipe, output);
-  return complete === null ? uninstalled : [complete, ...uninstalled];
+  return [...otherPackages(recipe, output), ...(complete === null ? [] : [complete]), ...uninstalled];
 }
 
 /** The same with packages that its tests lack, of a fixed list; null if none is known. */

@@ -49,6 +49,7 @@ export {
   timesWithin,
 } from './limits.ts';
 export * from './operator.ts';
+export { failureOfPip } from './other-python-setups.ts';
 export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, suggest } from './problems.ts';

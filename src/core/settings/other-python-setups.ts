@@ -1,11 +1,11 @@
 import { FOR_DEVELOPMENT } from './python-project.ts';
-import { MAKE_VENV, PYTEST_TOO, VENV } from './python-setup.ts';
+import { ENOUGH, MAKE_VENV, PYTEST_TOO, VENV } from './python-setup.ts';
 
 /** The repository itself as an argument of pip, with or without extras. */
 const SELF = / -e (?:'\.(?:\[[^\]']*\])?'|"\.(?:\[[^\]"]*\])?"|\.(?:\[\S*\])?)(?=[\s;]|$)/;
 /** A set-up that installs the project itself and nothing else. */
 const ONLY_SELF =
-  /^python3 -m venv --system-site-packages \.venv && (?:\{ )?\.venv\/bin\/python -m pip install -e \S+?(?: \|\| [^;&|]+)?(?:; \})?$/;
+  /^(?:PATH=\S+ )?python3 -m venv --system-site-packages \.venv && (?:\{ )?\.venv\/bin\/python -m pip install -e \S+?(?: \|\| [^;&|]+)?(?:; \})?$/;
 
 /** A set-up command without the project itself, so with its lists alone; null if it does not install the project. */
 export function setupWithoutSelf(setup: string): string | null {
@@ -33,6 +33,17 @@ export function setupWithoutExtras(setup: string, output: string): string | null
   const left = FOR_DEVELOPMENT.test(missing) ? extras.filter((name) => name !== missing) : [];
   return setup.replace(self, () => self.replace(/\[[^\]]*\]/, left.length > 0 ? `[${left.join(',')}]` : ''));
 }
+
+/** Folders of every sandbox, without those of the Python that was chosen for the repository. */
+const MACHINE_PATH = 'PATH=/usr/local/bin:/usr/bin:/bin';
+
+/** The same with the machine's own Python, for which there may be packages that the chosen one lacks; null without one. */
+export const setupWithMachinePython = (setup: string): string | null =>
+  setup.startsWith(MAKE_VENV) ? `${MACHINE_PATH} ${setup}` : null;
+
+/** pip's words for a failed install, of a set-up that then makes do with the pytest of the machine; null: there are none. */
+export const failureOfPip = (setup: string, output: string): string | null =>
+  setup.includes(ENOUGH) && /^ERROR: /m.test(output) ? output : null;
 
 /**
  * A set-up command whose packages require another version of the project itself, as pytest does of its own

@@ -8,8 +8,10 @@ import { toxEnvironment, toxSections } from './tox.ts';
 export const VENV = '.venv/bin/python';
 /** It sees the host's packages: if the index cannot be reached, installed ones may suffice. */
 export const MAKE_VENV = 'python3 -m venv --system-site-packages .venv';
+/** Where pip fails, the pytest of the machine may do. */
+export const ENOUGH = ` || ${VENV} -m pytest --version`;
 /** For tests of a project that has no packages of its own. */
-export const PYTEST_ALONE = `${MAKE_VENV} && { ${VENV} -m pip install pytest || ${VENV} -m pytest --version; }`;
+export const PYTEST_ALONE = `${MAKE_VENV} && { ${VENV} -m pip install pytest${ENOUGH}; }`;
 /** The end of a set-up that may have brought pytest. */
 export const PYTEST_TOO = ` && { ${VENV} -m pytest --version || ${VENV} -m pip install pytest; }`;
 /** Usual files for additional test requirements. */
@@ -66,7 +68,7 @@ export function pythonSetup(
     ...more.filter((one) => !listed.some((other) => other.startsWith(`'${one}`))),
   ];
   const install = `${VENV} -m pip install ${wanted.join(' ')}`;
-  const enough = more.includes('pytest') ? ` || ${VENV} -m pytest --version` : '';
+  const enough = more.includes('pytest') ? ENOUGH : '';
   return `${MAKE_VENV} && { ${install}${enough}; }`;
 }
 

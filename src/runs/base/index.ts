@@ -109,7 +109,7 @@ export async function setUpBase(
   bare: BareBase,
   how: BaseHow,
 ): Promise<
-  | { readonly kind: 'ready'; readonly base: BaseCheckout }
+  | { readonly kind: 'ready'; readonly base: BaseCheckout; readonly output?: string }
   | { readonly kind: 'failed'; readonly failed: FailedSetUp }
 > {
   const { setup } = task.settings.checks;

@@ -1,15 +1,15 @@
 import { mayLackPackages, silenceOf, type TestRun } from '../../core/evidence/index.ts';
 import { asFault, Fault, type Task } from '../../core/model/index.ts';
-import { failureLines, type LentView, quotedCode } from '../../core/reports/index.ts';
+import { failureLines, type LentView } from '../../core/reports/index.ts';
 import {
   comparedWith,
   type DetectedRecipe,
   type FailedTry,
+  failureOfPip,
   morePackages,
   nextRecipe,
   type Recipe,
   SUGGESTED,
-  shownSetup,
   withRecipe,
 } from '../../core/settings/index.ts';
 import type { BaseCheckout, Recipes } from '../../ports/index.ts';
@@ -18,6 +18,7 @@ import { repositoryKeyOf, type World } from '../context.ts';
 import { type CheckPorts, checkRunnerOn, tryBase } from '../examine/index.ts';
 import { keepTests, keptTests } from './kept-tests.ts';
 import { recipeKeys } from './recipe-keys.ts';
+import { brokenText, pipNote } from './tries-text.ts';
 
 /** Dependencies of finding a recipe: no model, no GitHub for a local repository, and no database. */
 export interface RecipePorts
@@ -63,7 +64,7 @@ export interface FoundRecipe {
 }
 
 type Attempt =
-  | { readonly kind: 'done'; readonly found: Found }
+  | { readonly kind: 'done'; readonly found: Found; readonly pip: string | null }
   | { readonly kind: 'failed'; readonly message: string; readonly failed: FailedTry };
 
 /**
@@ -178,7 +179,7 @@ async function tryInTurn(ports: RecipePorts, search: RecipeSearch): Promise<Trie
   let silent: Found | null = null;
   for (let recipe: Recipe | null = detected.recipe; recipe !== null; ) {
     const one: Attempt = await tryRecipe(ports, search, recipe).catch(unlessOutage(recipe, tries.length > 0));
-    const failed = one.kind === 'failed' ? one.failed : failedTests(recipe, one.found.tests);
+    const failed = one.kind === 'failed' ? one.failed : failedTests(recipe, one.found.tests, one.pip ?? '');
     if (one.kind === 'failed') message ??= one.message;
     else if (failed === null && silenceOf(one.found.tests) === null)
       return withMorePackages(ports, search, {
@@ -257,21 +258,27 @@ async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recip
     const { output, timedOut } = done;
     return { kind: 'failed', message: done.message, failed: { recipe, step: 'build', output, timedOut } };
   }
-  const { tests } = done;
+  const pip = failureOfPip(recipe.commands.setup ?? '', installed.output ?? '');
+  const tests = pip === null ? done.tests : withNote(done.tests, pipNote(pip));
   if (kept === null) await keepTests(ports, runner, tests);
   const ms = { setup: ready - began, checks: clock.elapsed() - ready, tried: clock.elapsed() - began };
   const compared = comparedWith(recipe, detected.recipe);
   const again = kept === null ? {} : ({ keptTests: true } as const);
-  return { kind: 'done', found: { recipe: compared, base: installed.base, tests, ...again, ms } };
+  return { kind: 'done', pip, found: { recipe: compared, base: installed.base, tests, ...again, ms } };
 }
 
+const withNote = (tests: TestRun, note: string): TestRun => ({
+  ...tests,
+  notes: [...(tests.notes ?? []), note],
+});
+
 /** Null if the tests give results, or if no other command could make them do so. */
-function failedTests(recipe: Recipe, tests: TestRun): FailedTry | null {
+function failedTests(recipe: Recipe, tests: TestRun, before = ''): FailedTry | null {
   const silence = silenceOf(tests);
   // An exit code of suggested commands proves nothing: `true` has a good one, too.
   const isProof = silence === null && (tests.source === 'report' || !isSuggestedWork(recipe));
   if (isProof || silence === 'no-command' || silence === 'stopped') return null;
-  return { recipe, step: 'tests', output: [...(tests.errors ?? []), tests.tail].join('\n') };
+  return { recipe, step: 'tests', output: [before, ...(tests.errors ?? []), tests.tail].join('\n') };
 }
 
 /** Suggested commands must prove themselves each time; for others, tests that give no results are valid, too. */
@@ -279,17 +286,3 @@ const isEnough = ({ recipe, tests }: Found): boolean =>
   !isSuggestedWork(recipe) || failedTests(recipe, tests) === null;
 
 const isSuggestedWork = ({ from }: Recipe): boolean => from.build === SUGGESTED || from.test === SUGGESTED;
-
-const STEP_NAMES = { 'set-up': 'set-up', build: 'the build', tests: 'the tests' } as const;
-
-/** The failure of the detected commands, and which others were tried. */
-function brokenText(message: string, [, ...others]: readonly FailedTry[]): string {
-  if (others.length === 0) return message;
-  const tried = others.map(({ recipe, step, output }) => {
-    const name = step === 'set-up' ? 'setup' : step === 'build' ? 'build' : 'test';
-    const command = recipe.commands[name] ?? '';
-    const [line] = failureLines(output, 1);
-    return `${quotedCode(shownSetup(command).slice(0, 200))} (${STEP_NAMES[step]} failed${line === undefined ? '' : `: ${quotedCode(line)}`})`;
-  });
-  return `${message} Runoff also tried ${tried.join(', ')}.`;
-}

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
   type FailedTry,
+  failureOfPip,
   MAX_ALTERNATIVES,
   morePackages,
   nextRecipe,
@@ -312,6 +313,32 @@ describe('after tests that say nothing', () => {
     const output = "No module named 'evil_package; rm -rf /'\nNo module named 'acme'";
     // The project may not have been installed, so it is tested where it lies.
     expect(next([failed(commands, 'tests', output)])?.commands.setup).toBe(MAKE_VENV);
+  });
+});
+
+describe('a package that pip does not find for the chosen Python', () => {
+  const NONE = 'ERROR: No matching distribution found for tomli>=1';
+  const PYTEST = '.venv/bin/python -m pytest --version';
+  const own = (setup: string) => `PATH=/usr/local/bin:/usr/bin:/bin ${setup}`;
+  const ofPytest = { setup: `${PIP} -e '.' pytest || ${PYTEST}; }`, test: '.venv/bin/python -m pytest' };
+
+  test('is looked for with the Python of the machine, then the project is left out', () => {
+    const commands = { setup: `${PIP} -e '.'; }`, test: '.venv/bin/python -m unittest' };
+    const first = failed(commands, 'set-up', NONE);
+    const second = failed({ ...commands, setup: own(commands.setup) }, 'set-up', NONE);
+    expect(next([first])?.commands).toEqual(second.recipe.commands);
+    expect(next([first, second])?.commands.setup).toBe(MAKE_VENV);
+  });
+
+  test('also where the pytest of the machine took the place of what pip did not install', () => {
+    const output = `${NONE}\nModuleNotFoundError: No module named 'x'`;
+    expect(next([failed(ofPytest, 'tests', output)])?.commands.setup).toBe(own(ofPytest.setup));
+  });
+
+  test('is told, although the set-up succeeded', () => {
+    expect(failureOfPip(ofPytest.setup, `Collecting x\n${NONE}\npytest 9.0.3`)).toContain(NONE);
+    expect(failureOfPip(ofPytest.setup, 'Successfully installed x')).toBeNull();
+    expect(failureOfPip('npm ci', NONE)).toBeNull();
   });
 });
 
