@@ -269,9 +269,9 @@ function versionsOf(
   { uses = '', with: inputs }: Step,
   job: Job,
 ): readonly (readonly [string, readonly string[]])[] {
-  const name = /^(?:[\w-]+\/setup-(?:node|python|java|go|ruby|php|dotnet|uv)|pnpm\/(?:action-)?setup)@/
-    .exec(uses)?.[0]
-    .replace(/^(pnpm)\/.*|^.*setup-(\w+)@$/, '$1$2');
+  const name = /^(?:[\w-]+\/setup-(?=(?:node|python|java|go|ruby|php|dotnet|uv)@)|(?=pnpm\/))(\w+)/.exec(
+    uses,
+  )?.[1];
   if (name === undefined) return [];
   const language = name === 'uv' ? 'python' : name;
   const asked = textsOf(inputs).get(name === 'pnpm' ? 'version' : `${language}-version`) ?? '';
