@@ -40,6 +40,8 @@ export interface FailedTry {
   readonly timedOut?: boolean;
   /** Requested hosts that are not allowed. */
   readonly refusedHosts?: readonly string[];
+  /** Python was another one than the sandbox's own. */
+  readonly otherPython?: boolean;
 }
 
 /** Maximum recipes tried after the detected one. Default. */
@@ -177,7 +179,8 @@ const NOT_FOR_PYTHON = /No matching distribution found for|requires a different 
 const needsNoRegistry = ({ commands }: Recipe): boolean =>
   [MAKE_VENV, `${MAKE_VENV}${PYTEST_TOO}`].includes(commands.setup ?? '');
 
-function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): readonly Recipe[] {
+function setupProposals(failed: FailedTry): readonly Recipe[] {
+  const { recipe, output, refusedHosts = [] } = failed;
   const { setup } = recipe.commands;
   if (setup === undefined) return [];
   // Without a registry, only what needs none can help.
@@ -187,20 +190,17 @@ function setupProposals({ recipe, output, refusedHosts = [] }: FailedTry): reado
     withCommand(recipe, 'setup', fresh),
   );
   const self = OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null;
-  const others = [
-    ...(self === null ? [] : [withCommand(recipe, 'setup', self)]),
-    ...otherPackages(recipe, output),
-  ];
+  const others = [...(self === null ? [] : [withCommand(recipe, 'setup', self)]), ...otherPackages(failed)];
   const unittest = setup === PYTEST_ALONE ? [withCommand(without(recipe, 'setup'), 'test', UNITTEST)] : [];
   return [...rewritten, ...others, ...withoutSelf(recipe, setup), ...unittest];
 }
 
 /** Without extras that the index lacks, or with another Python that it may have the packages for. */
-function otherPackages(recipe: Recipe, output: string): readonly Recipe[] {
+function otherPackages({ recipe, output, otherPython }: FailedTry): readonly Recipe[] {
   const { setup = '' } = recipe.commands;
   return [
     EXTRA_MISSING.test(output) ? setupWithoutExtras(setup, output) : null,
-    NOT_FOR_PYTHON.test(output) ? setupWithMachinePython(setup) : null,
+    otherPython && NOT_FOR_PYTHON.test(output) ? setupWithMachinePython(setup) : null,
   ].flatMap((fresh) => (fresh === null ? [] : [withCommand(recipe, 'setup', fresh)]));
 }
 
@@ -220,13 +220,14 @@ function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
   ];
 }
 
-function toolProposals({ recipe, output }: FailedTry): readonly Recipe[] {
+function toolProposals(failed: FailedTry): readonly Recipe[] {
+  const { recipe, output } = failed;
   const { setup, test = '' } = recipe.commands;
   if (setup === undefined || !test.includes(VENV)) return lessOfCargo(recipe);
   // If pip could not install the project and another set-up succeeded, the tests do not find the project.
   const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
   const complete = withMissingTools(recipe, output);
-  return [...otherPackages(recipe, output), ...(complete === null ? [] : [complete]), ...uninstalled];
+  return [...otherPackages(failed), ...(complete === null ? [] : [complete]), ...uninstalled];
 }
 
 /** The same with packages that its tests lack, of a fixed list; null if none is known. */

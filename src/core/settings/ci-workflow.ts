@@ -264,11 +264,9 @@ function expressionValue(job: Job, env: ReadonlyMap<string, string>, expression:
   return from === 'env' ? (env.get(key) ?? null) : matrixValue(matrixOf(job), key);
 }
 
+type ToolVersions = readonly [tool: string, versions: readonly string[]];
 /** The versions that a step of `actions/setup-…` installs; an empty list if only GitHub knows them. */
-function versionsOf(
-  { uses = '', with: inputs }: Step,
-  job: Job,
-): readonly (readonly [string, readonly string[]])[] {
+function versionsOf({ uses = '', with: inputs }: Step, job: Job): readonly ToolVersions[] {
   const name = /^(?:[\w-]+\/setup-(?=(?:node|python|java|go|ruby|php|dotnet|uv)@)|(?=pnpm\/))(\w+)/.exec(
     uses,
   )?.[1];

@@ -5,6 +5,7 @@ import {
   comparedWith,
   type DetectedRecipe,
   type FailedTry,
+  type FoundTool,
   failureOfPip,
   morePackages,
   nextRecipe,
@@ -175,6 +176,8 @@ interface Tried {
 async function tryInTurn(ports: RecipePorts, search: RecipeSearch): Promise<Tried> {
   const { detected, suggest, onNext } = search;
   const tries: FailedTry[] = [];
+  const isOther = ({ name, from }: FoundTool) => name.startsWith('Python ') && from !== 'sandbox';
+  const otherPython = search.bare.tools?.found.some(isOther) ?? false;
   let message: string | null = null;
   let silent: Found | null = null;
   for (let recipe: Recipe | null = detected.recipe; recipe !== null; ) {
@@ -189,7 +192,7 @@ async function tryInTurn(ports: RecipePorts, search: RecipeSearch): Promise<Trie
       });
     else if (isBuilt(recipe, detected) && !isSuggestedWork(recipe)) silent ??= one.found;
     if (failed === null) break;
-    tries.push(failed);
+    tries.push({ ...failed, otherPython });
     recipe = nextRecipe(detected, tries) ?? (await suggest?.(tries)) ?? null;
     if (recipe !== null) onNext?.(failed, recipe);
   }

@@ -324,7 +324,7 @@ describe('a package that pip does not find for the chosen Python', () => {
 
   test('is looked for with the Python of the machine, then the project is left out', () => {
     const commands = { setup: `${PIP} -e '.'; }`, test: '.venv/bin/python -m unittest' };
-    const first = failed(commands, 'set-up', NONE);
+    const first = { ...failed(commands, 'set-up', NONE), otherPython: true };
     const second = failed({ ...commands, setup: own(commands.setup) }, 'set-up', NONE);
     expect(next([first])?.commands).toEqual(second.recipe.commands);
     expect(next([first, second])?.commands.setup).toBe(MAKE_VENV);
@@ -332,7 +332,10 @@ describe('a package that pip does not find for the chosen Python', () => {
 
   test('also where the pytest of the machine took the place of what pip did not install', () => {
     const output = `${NONE}\nModuleNotFoundError: No module named 'x'`;
-    expect(next([failed(ofPytest, 'tests', output)])?.commands.setup).toBe(own(ofPytest.setup));
+    const tried = failed(ofPytest, 'tests', output);
+    expect(next([{ ...tried, otherPython: true }])?.commands.setup).toBe(own(ofPytest.setup));
+    // It is the Python of the machine.
+    expect(next([tried])?.commands.setup).not.toContain('PATH=');
   });
 
   test('is told, although the set-up succeeded', () => {
