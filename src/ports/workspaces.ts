@@ -179,7 +179,7 @@ export interface Workspaces extends LocalBranches, LocalChanges {
    * issue text is involved. `failed` says why. Commits of one repository share a layer if the command is an install
    * from a lock file, all of its inputs are equal, and it wrote only ignored files (docs/decisions/0018). Concurrent
    * calls for the same layer share one execution. An aborted call rejects with AbortError; another call that shared
-   * its execution starts it again.
+   * its execution starts it again. `output`: the end of what it printed; absent if it had run before.
    */
   install(
     base: BaseCheckout,
@@ -193,12 +193,7 @@ export interface Workspaces extends LocalBranches, LocalChanges {
     },
     signal?: AbortSignal,
   ): Promise<
-    | {
-        readonly kind: 'ready';
-        readonly base: BaseCheckout;
-        /** The end of its output; absent: it had run before. */
-        readonly output?: string;
-      }
+    | { readonly kind: 'ready'; readonly base: BaseCheckout; readonly output?: string }
     | {
         readonly kind: 'failed';
         readonly why: string;

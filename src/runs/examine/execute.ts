@@ -287,12 +287,9 @@ export interface BuildFailure {
 /** Runs the build command, if there is one. Returns null on success, else the end of its output. */
 export async function build(runner: CheckRunner, area: WorkArea): Promise<BuildFailure | null> {
   const { checks } = runner.task.settings;
-  const command = checks.build;
-  if (!command) return null;
-  const result = await runOnce(runner, area, {
-    argv: ['sh', '-c', `${venvPath(checks)}${command}`],
-    egress: egressOf(runner),
-  });
+  if (!checks.build) return null;
+  const argv = ['sh', '-c', `${venvPath(checks)}${checks.build}`] as const;
+  const result = await runOnce(runner, area, { argv, egress: egressOf(runner) });
   if (result.exitCode === 0 && !result.stopped) return null;
   const { exitCode, stopped } = result;
   const output = `${result.stdout}\n${result.stderr}`;
