@@ -56,12 +56,9 @@ const CHECK_FILES: readonly string[] = [
   'requirements-dev.txt',
   'Rakefile',
   'CMakeLists.txt',
-  'Makefile',
-  'makefile',
-  'GNUmakefile',
+  ...['Makefile', 'makefile', 'GNUmakefile'],
   'tsconfig.json',
-  'mypy.ini',
-  '.mypy.ini',
+  ...['mypy.ini', '.mypy.ini'],
 ];
 
 /** Paths of the files whose text `detectChecks` needs; bounded. */

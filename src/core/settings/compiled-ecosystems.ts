@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ciJob } from './ci-workflow.ts';
-import { wordsOf } from './command-kinds.ts';
 import { goFolders, nestedGoModules } from './go-modules.ts';
+import { wordsOf } from './program-words.ts';
 import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
 
