@@ -163,7 +163,7 @@ function cargoOptionsOf(read: RepositorySnapshot['read']): CargoOptions {
 function readCargoOptions(rest: string): CargoOptions | null {
   const named = / (?:--features|-F)(?: |=)(?:"([\w./, -]+)"|'([\w./, -]+)'|([\w./,-]+))(?= |$)/g;
   const features = [...rest.matchAll(named)].flatMap(([, ...lists]) => lists.join('').split(/[ ,]+/));
-  const words = wordsOf(rest.replace(named, ''));
+  const words = wordsOf(rest.replace(named, '').replace(/ --manifest-path (?:\.\/)?Cargo\.toml(?= |$)/, ''));
   const isAll = (word: string): boolean => word === '--workspace' || word === '--all';
   if (words.some((word) => !isAll(word) && word !== '--all-features' && !SAME_CODE.test(word))) return null;
   const hasAllFeatures = words.includes('--all-features');

@@ -525,6 +525,7 @@ describe('Cargo with the features of the workflow', () => {
     ['cargo test --all-features', '--all-features'],
     ['cargo test --workspace --all-features --all-targets', '--all-features --workspace'],
     ['cargo test --verbose --features "a b"', '--features a,b'],
+    ['cargo test --all-features --manifest-path ./Cargo.toml', '--all-features'],
     ['cargo test --all -F a,b', '--features a,b --workspace'],
   ])('%s', (run, options) => {
     expect(tested(run)).toEqual([`cargo build ${options}`, `cargo test ${options}`]);
