@@ -135,6 +135,8 @@ export function cargo({ files, read }: RepositorySnapshot): Ecosystem | null {
 /** Options of `cargo test` that do not change which code the tests contain. */
 const SAME_CODE = /^(?:-v|-q|--(?:verbose|quiet|locked|no-fail-fast|all-targets|release))$/;
 
+const OWN_MANIFEST = / --manifest-path (?:\.\/)?Cargo\.toml(?= |$)/;
+
 interface CargoOptions {
   readonly features: readonly string[];
   readonly hasAllFeatures: boolean;
@@ -147,12 +149,15 @@ interface CargoOptions {
  */
 function cargoOptionsOf(read: RepositorySnapshot['read']): CargoOptions {
   const job = ciJob(read);
-  for (const { part, command } of job?.commands ?? []) {
-    const workflow = read[job?.file ?? ''] ?? '';
+  const workflow = read[job?.file ?? ''] ?? '';
+  for (const one of job?.commands ?? []) {
+    const command = one.command.replace(OWN_MANIFEST, '');
     // Those of one value of a matrix, or beside flags of the compiler, may need what only that job has.
     const isWritten = workflow.includes(command) && !/\bRUSTFLAGS\b[^\n]{0,200}--cfg/.test(workflow);
     const rest =
-      part === 'test' && isWritten ? /^cargo (?:test|t|nextest run)\b(.*)$/.exec(command)?.[1] : undefined;
+      one.part === 'test' && isWritten
+        ? /^cargo (?:test|t|nextest run)\b(.*)$/.exec(command)?.[1]
+        : undefined;
     const options = rest === undefined ? null : readCargoOptions(rest);
     if (options !== null) return options;
   }
@@ -163,7 +168,7 @@ function cargoOptionsOf(read: RepositorySnapshot['read']): CargoOptions {
 function readCargoOptions(rest: string): CargoOptions | null {
   const named = / (?:--features|-F)(?: |=)(?:"([\w./, -]+)"|'([\w./, -]+)'|([\w./,-]+))(?= |$)/g;
   const features = [...rest.matchAll(named)].flatMap(([, ...lists]) => lists.join('').split(/[ ,]+/));
-  const words = wordsOf(rest.replace(named, '').replace(/ --manifest-path (?:\.\/)?Cargo\.toml(?= |$)/, ''));
+  const words = wordsOf(rest.replace(named, ''));
   const isAll = (word: string): boolean => word === '--workspace' || word === '--all';
   if (words.some((word) => !isAll(word) && word !== '--all-features' && !SAME_CODE.test(word))) return null;
   const hasAllFeatures = words.includes('--all-features');
