@@ -63,6 +63,7 @@ async function readInto(
   list: () => Promise<readonly ListedPull[]>,
   signal: AbortSignal,
 ): Promise<string | null> {
+  if (signal.aborted) return null;
   const open = await list();
   for (const pull of open.slice(0, MAX_PULLS)) {
     if (signal.aborted) return null;

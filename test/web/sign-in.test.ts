@@ -24,6 +24,7 @@ let store: ReturnType<typeof memoryStore>;
 /** The error with which GitHub answers the next code. */
 let codeError: string | null = null;
 const logged: unknown[] = [];
+const warned: unknown[] = [];
 
 beforeAll(async () => {
   world = await openGitHubWorld({ private: true });
@@ -53,6 +54,7 @@ beforeEach(async () => {
   now = Date.UTC(2026, 0, 1);
   store = memoryStore();
   logged.length = 0;
+  warned.length = 0;
   const parts = worldOf();
   const { apiUrl, url: gitUrl, userFlow } = world.github;
   const { identify, routes } = openSignIn({
@@ -82,7 +84,11 @@ beforeEach(async () => {
 function worldOf(): World {
   const clock = { now: () => now, elapsed: () => now, sleep: async () => undefined };
   const random = { nonce: () => '0'.repeat(32) };
-  const log = { ...silent, error: (fields: object) => void logged.push(fields) };
+  const log = {
+    ...silent,
+    error: (fields: object) => void logged.push(fields),
+    warn: (fields: object) => void warned.push(fields),
+  };
   return partial<World>({ store, github, clock, random, log }, ['diskSpace']);
 }
 const csrfIn = async (browser: Browser): Promise<string> =>
@@ -233,8 +239,11 @@ describe('signing in', () => {
         500,
         expect.stringContaining('Signing in is not set up correctly'),
       ]);
-      expect(logged.splice(0)).toEqual([{ why: error }]);
+      expect([logged, warned.splice(0)]).toEqual([[], [{ why: error }]]);
     }
+    codeError = 'incorrect_client_credentials';
+    expect((await signIn(browser, url, 'bob')).response.status).toBe(500);
+    expect(logged.splice(0)).toEqual([{ why: 'incorrect_client_credentials' }]);
     expect(await isSignedIn(browser)).toBe(false);
   });
 

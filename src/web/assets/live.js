@@ -49,8 +49,8 @@
     return found;
   }
 
-  // Each of these remembers a state of a part, and gives it to the part that takes its place. What is open or focused stays
-  // so only for the same purpose: in the place of a button there may be one that does something else.
+  // Each of these remembers a state of a part, and gives it to the part that takes its place. What is open or focused
+  // stays so only for the same purpose: in the place of a button there may be one that does something else.
   function openDetails(part) {
     const all = (root) => byPurpose(root.querySelectorAll('details > summary'));
     const opened = [...all(part)].filter(([, summary]) => summary.parentElement.open);

@@ -128,7 +128,9 @@ async function finish(
   cookies.forgetAttempt(c);
   const { state = '', code, error } = c.req.query();
   if (!attempt || !isSameText(state, attempt.state)) return sendInvalidSignIn(c);
-  if (error !== undefined || code === undefined) return sendFailed(c, world, signInError(error ?? ''));
+  // Anybody can write an error into the address, so it is no error of this server's log.
+  if (error !== undefined || code === undefined)
+    return sendFailed(c, world, signInError(error ?? ''), 'warn');
   const exchanged = await personOfCode(flow, world, { code, verifier: attempt.verifier }).catch(
     (thrown: unknown): null => {
       world.log.warn({ err: thrown }, 'GitHub did not say who signed in');
@@ -147,6 +149,7 @@ function sendFailed(
   c: WebContext,
   { log }: Pick<World, 'log'>,
   why: NoPerson | null,
+  level: 'error' | 'warn' = 'error',
 ): Response | Promise<Response> {
   switch (why?.kind) {
     case undefined:
@@ -162,7 +165,7 @@ function sendFailed(
         'GitHub signs nobody in whose primary e-mail address it has not verified. Verify yours in the settings of your account on GitHub, then sign in again.',
       );
     case 'misconfigured':
-      log.error(
+      log[level](
         { why: why.why },
         'GitHub signs nobody in: it refuses the client id, secret or address of the App, or has suspended it',
       );
