@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { type DestinationStream, destination, pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import { asFault, fullNameOf } from '../core/model/index.ts';
 import { redactor, secretsIn } from '../core/secrets/index.ts';
 import type { Operator } from '../core/settings/index.ts';
@@ -18,6 +18,7 @@ import type {
 } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
 import type { WebhookMiddleware } from '../server/index.ts';
+import { standardError } from './standard-error.ts';
 
 /** Where this process records what it does. */
 export interface Instruments {
@@ -229,24 +230,11 @@ export interface OpenLog extends ContextLog {
   hide(secrets: readonly string[]): void;
 }
 
-/** Bytes of lines that are kept while they cannot be written; later lines are dropped. Our default. */
-const MAX_UNWRITTEN_BYTES = 2 ** 20;
-
-/** Standard error. The process outlives it: it may be a file on a full disk, or a terminal that is gone. */
-function standardError(): DestinationStream {
-  // Otherwise pino writes the rest when the process exits, and blocks that for as long as the disk is full.
-  const sync = true;
-  const lines = destination({ fd: 2, sync, maxLength: MAX_UNWRITTEN_BYTES });
-  // The line is written again with the next one.
-  lines.on('error', () => undefined);
-  return lines;
-}
-
 /**
  * Structured log on standard error; standard output is for results. The operator's secrets, and everything that looks
  * like a secret, are redacted in every field, message and stack.
  */
-export function openLog(operator: Operator, to: DestinationStream = standardError()): OpenLog {
+export function openLog(operator: Operator, to?: DestinationStream): OpenLog {
   const storage = new AsyncLocalStorage<LogContext>();
   let secrets = [...secretsIn(operator), ...secretsIn(proxyAddresses())];
   let redact = redactor(secrets);
@@ -259,8 +247,14 @@ export function openLog(operator: Operator, to: DestinationStream = standardErro
       mixin: () => ({ ...storage.getStore() }),
       hooks: { streamWrite: (line) => redact(line) },
     },
-    to,
+    to ?? standardError(onLost),
   );
+  // Of no run: the lines may be those of any.
+  function onLost(count: number): void {
+    storage.run({}, () =>
+      lines.error({ lines: count }, 'Lines of the log could not be written and are lost.'),
+    );
+  }
   return {
     info: (fields, message) => lines.info(fields, message),
     warn: (fields, message) => lines.warn(fields, message),

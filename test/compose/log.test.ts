@@ -1,5 +1,9 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
@@ -120,25 +124,123 @@ test('a secret in an error, its stack or its cause is not logged', async () => {
   expect(JSON.stringify(line)).not.toContain(KEY.slice(0, 12));
 });
 
-const LOGS = `
-  import { openLog } from ${JSON.stringify(new URL('../../src/compose/instrumentation.ts', import.meta.url).href)};
-  const log = openLog({ logLevel: 'info' });
-  log.info({}, 'first');
-  setTimeout(() => log.info({}, 'second'), 50);
-  setTimeout(() => {
-    process.stdout.write('works');
-    log.info({}, 'last');
-    process.exit(3);
-  }, 100);
-`;
+const withLog = (body: string): readonly string[] => [
+  '--input-type=module',
+  '--eval',
+  `
+    import * as fs from 'node:fs';
+    import { openLog } from ${JSON.stringify(new URL('../../src/compose/instrumentation.ts', import.meta.url).href)};
+    const log = openLog({ logLevel: 'info' });
+    ${body}
+  `,
+];
 
 test('a process whose log is on a full disk goes on, and can be ended', () => {
   const full = openSync('/dev/full', 'w');
-  const { stdout, status } = spawnSync(process.execPath, ['--input-type=module', '--eval', LOGS], {
+  const logs = withLog(`
+    log.info({}, 'first');
+    setTimeout(() => log.info({}, 'second'), 50);
+    setTimeout(() => {
+      process.stdout.write('works');
+      log.info({}, 'last');
+      process.exit(3);
+    }, 100);
+  `);
+  const { stdout, status } = spawnSync(process.execPath, logs, {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', full],
     timeout: 60_000,
   });
   closeSync(full);
   expect([stdout, status]).toEqual(['works', 3]);
+});
+
+/** 4 MB: more than is kept and a pipe holds. */
+const MANY = 4000;
+const LOG_MANY = `for (let n = 0; n < ${MANY}; n += 1) log.info({ n }, 'x'.repeat(900));`;
+
+/** How many of those lines are in the log, from the first on, and what else it says. */
+function inLog(written: string) {
+  const lines = written
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Line);
+  const numbers = lines.flatMap(({ n }) => (typeof n === 'number' ? [n] : []));
+  expect(numbers).toEqual(numbers.map((_, index) => index));
+  const others = lines.filter(({ n }) => n === undefined).map(({ msg, lines }) => [msg, lines]);
+  return { count: numbers.length, others };
+}
+
+const LOST = 'Lines of the log could not be written and are lost.';
+
+test('a log goes on when its disk has space again, and says how many lines are lost', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'runoff-log-'));
+  const [file, moved] = [join(folder, 'log'), join(folder, 'log.1')];
+  const logs = withLog(`
+    const [file, moved] = process.argv.slice(1);
+    ${LOG_MANY}
+    fs.copyFileSync(file, moved);
+    fs.truncateSync(file);
+    const look = setInterval(() => {
+      if (fs.statSync(file).size === 0) return;
+      clearInterval(look);
+      log.info({}, 'last');
+    }, 10);
+  `);
+  // A file that may not grow beyond 2 MiB stands for the disk.
+  const limited = [
+    '-c',
+    'ulimit -S -f 2048; exec "$@" 2>>"$LOG_FILE"',
+    'bash',
+    process.execPath,
+    ...logs,
+    file,
+    moved,
+  ];
+  const { status } = spawnSync('bash', limited, { env: { ...process.env, LOG_FILE: file }, timeout: 30_000 });
+  const written = (await Promise.all([moved, file].map((path) => readFile(path, 'utf8')))).join('');
+  await rm(folder, { recursive: true });
+  const { count, others } = inLog(written);
+  expect(count).toBeGreaterThan(2900);
+  expect([status, others]).toEqual([
+    0,
+    [
+      [LOST, MANY - count],
+      ['last', undefined],
+    ],
+  ]);
+});
+
+test('a reader of the log that stalls does not stop the process, and gets the lines when it reads again', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'runoff-log-'));
+  const logs = withLog(`
+    setTimeout(() => fs.writeFileSync(process.argv[1], ''), 20);
+    ${LOG_MANY}
+  `);
+  const reader = 'for i in {1..300}; do [ -e "$FIRED" ] && echo fired && break; sleep 0.1; done; cat';
+  const script = `"$@" "$FIRED" 2>&1 >/dev/null | { ${reader}; }`;
+  const { stdout } = spawnSync('bash', ['-c', script, 'bash', process.execPath, ...logs], {
+    encoding: 'utf8',
+    env: { ...process.env, FIRED: join(folder, 'fired') },
+    maxBuffer: 2 ** 24,
+    timeout: 60_000,
+  });
+  await rm(folder, { recursive: true });
+  const [first, ...lines] = stdout.split('\n');
+  expect(first).toBe('fired');
+  const { count, others } = inLog(lines.join('\n'));
+  expect(count).toBeGreaterThan(1000);
+  expect(others).toEqual([[LOST, MANY - count]]);
+});
+
+test('a process whose log nobody reads can be ended', async () => {
+  const logs = withLog(`${LOG_MANY} process.exit(3);`);
+  const child = spawn(process.execPath, logs, { stdio: ['ignore', 'ignore', 'pipe'], timeout: 20_000 });
+  expect(await once(child, 'exit')).toEqual([3, null]);
+});
+
+test('the last line before a crash is in the log', () => {
+  const logs = withLog(`log.info({}, 'last'); throw new Error('a crash');`);
+  const { stderr } = spawnSync(process.execPath, logs, { encoding: 'utf8', timeout: 60_000 });
+  expect(stderr).toContain('"msg":"last"}\n');
 });
