@@ -14,9 +14,7 @@ import {
 } from './last-resorts.ts';
 import { pythonProject } from './python-project.ts';
 import {
-  inVenv,
   MAKE_VENV,
-  makesVenv,
   PYTEST_TOO,
   PYTHON_LOCKS,
   preparedEnvironments,
@@ -35,6 +33,7 @@ import {
 } from './repository-recipe.ts';
 import { TRAVIS_FILE, travisJob } from './travis.ts';
 import { detectTypeCheck } from './type-checks.ts';
+import { inVenv, venvFolders } from './virtual-environment.ts';
 
 const CHECK_FILES: readonly string[] = [
   ...LAST_RESORT_FILES,
@@ -177,8 +176,8 @@ function withPython({ setup, test }: SetupAndTest, repository: RepositorySnapsho
   if (test === null) return { setup, test };
   const runner = (['tox', 'nox'] as const).find((name) => startsProgram(test.command, name));
   const install = withPytest(runner === undefined ? setup : withRunner(setup, runner, test.file), test);
-  const command = makesVenv(install?.command ?? '') ? inVenv(test.command) : test.command;
   const { isPackage, uv } = pythonProject(repository.files, repository.read);
+  const command = inVenv(test.command, venvFolders(install?.command ?? '', uv.hasWorkspace));
   const prepared = preparedEnvironments(command, repository.read, { python: VENV, isPackage });
   const needed = [install?.command ?? [], prepared?.setup ?? []].flat().join(' && ');
   const tested = prepared?.test ?? command;

@@ -1,10 +1,11 @@
 import { cargo, cmake, fillCaches, go } from './compiled-ecosystems.ts';
 import { gradle, maven } from './jvm-ecosystems.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
-import { inVenv, type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
+import { type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
 import { djangoTest, isForPytest, testSamples, unittestCommand } from './python-tests.ts';
 import { type Ecosystem, type RepositorySnapshot, SAMPLE_FOLDERS } from './repository-recipe.ts';
 import { toxEnvironment, toxTests } from './tox.ts';
+import { inVenv } from './virtual-environment.ts';
 import { workspaceGraph } from './workspace-graph.ts';
 
 /** The commands of each ecosystem that the repository uses. */

@@ -53,7 +53,7 @@ export { failureOfPip } from './other-python-setups.ts';
 export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, suggest } from './problems.ts';
-export { shownSetup, venvPath } from './python-setup.ts';
+export { shownSetup } from './python-setup.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
 export type { ReportFormat, ReportSource } from './runner-forms.ts';
@@ -100,6 +100,7 @@ export {
   type Version,
   type WantedVersion,
 } from './versions.ts';
+export { venvPath } from './virtual-environment.ts';
 export {
   affectedPackages,
   packageFiles,

@@ -111,37 +111,6 @@ function uvSetup({ uv, extras, groups }: PythonProject): string {
   return ['UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3', ...packages, ...all].join(' ');
 }
 
-/** Programs of Python packages that can be started as modules too. */
-const MODULES = /^(?:pip|pytest|tox|nox|coverage|stestr|nose2|green)[\d.]*$/;
-
-/** Rewrites a command for system-wide Python to run in the virtual environment. */
-export const inVenv = (command: string): string =>
-  folderParts(command)
-    .map(({ folder, line }) =>
-      folder === ''
-        ? inside(line, VENV)
-        : `(cd ${folder} && ${inside(line, `${'../'.repeat(folder.split('/').length)}${VENV}`)})`,
-    )
-    .join(' && ');
-
-function inside(command: string, python: string): string {
-  const parts = chainParts(command) ?? [command];
-  return parts
-    .map((part) => {
-      const [, set = '', program = '', rest = ''] =
-        /^((?:\w+=\S*\s+)*)(?:(?:poetry|pdm|pipenv|uv)\s+run\s+(?=(?:python|pytest|coverage|tox|nox)\b))?(\S+)(.*)$/s.exec(
-          part,
-        ) ?? [];
-      if (/^python[\d.]*$/.test(program)) return `${set}${python}${rest}`;
-      if (MODULES.test(program)) return `${set}${python} -m ${program.replace(/[\d.]+$/, '')}${rest}`;
-      // Tests have no network, so uv must not look for newer packages.
-      if (program === 'uv')
-        return part.replace(/^((?:\w+=\S*\s+)*uv\s+run)\s+(?!.*--no-sync)/, '$1 --no-sync ');
-      return part;
-    })
-    .join(' && ');
-}
-
 /** Programs of the package index that set-up can install, by executable name. */
 const TOOLS = ['uv', 'poetry', 'pdm', 'hatch', 'pipenv'] as const;
 type PythonTool = (typeof TOOLS)[number];
@@ -207,22 +176,6 @@ export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[nu
     return words[0] === program || (/python[\d.]*$/.test(words[0] ?? '') && words[2] === program);
   });
 }
-
-/** Whether a set-up command makes the virtual environment of the repository. poetry and pipenv make another by default. */
-export const makesVenv = (setup: string): boolean =>
-  /\.venv\b|\buv sync\b|\bpdm (?:sync|install)\b|_IN_PROJECT=(?:true|1)\b/.test(setup);
-
-/**
- * Put in front of a build, test or type check: what it starts finds the programs of that environment, also through
- * `make`, a script or `manage.py`. Empty if there is none.
- */
-export const venvPath = ({
-  setup = '',
-  test = '',
-}: {
-  readonly setup?: string | undefined;
-  readonly test?: string | undefined;
-}): string => (makesVenv(`${setup}\n${test}`) ? 'export PATH="$PWD/.venv/bin:$PATH"; ' : '');
 
 /** Whether a set-up command starts a program that reads a lock file of its own. */
 export const startsPythonTool = (setup: string): boolean => TOOLS.some((tool) => startsProgram(setup, tool));

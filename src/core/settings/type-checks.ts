@@ -3,12 +3,13 @@ import { nodeManager } from './ecosystems.ts';
 import type { FoundCommand } from './last-resorts.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { programWords } from './program-words.ts';
-import { inVenv, makesVenv } from './python-setup.ts';
+import { pythonProject } from './python-project.ts';
 import { sectionsOf } from './recipes.ts';
 import type { RepositorySnapshot } from './repository-recipe.ts';
 import { shellCommand } from './step-commands.ts';
 import { commandSteps, type TestStep } from './test-steps.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
+import { inVenv, venvFolders } from './virtual-environment.ts';
 
 /** A command that checks types. Its findings count, not its exit code alone. */
 export interface TypeCheck {
@@ -166,7 +167,8 @@ function pythonCheck({ files, read }: RepositorySnapshot, setup: string): FoundC
   const tools = toolTables(read['pyproject.toml'] ?? '');
   const ini = sectionsOf(read['setup.cfg'] ?? '').get('mypy');
   const own = ['mypy.ini', '.mypy.ini'].find((file) => files.has(file));
-  const inPlace = (command: string) => (makesVenv(setup) ? inVenv(command) : command);
+  const { uv } = pythonProject(files, read);
+  const inPlace = (command: string) => inVenv(command, venvFolders(setup, uv.hasWorkspace));
   if (own !== undefined || ini || tools.has('mypy')) {
     const file = own ?? (ini ? 'setup.cfg' : 'pyproject.toml');
     const section = own === undefined ? ini : sectionsOf(read[own] ?? '').get('mypy');

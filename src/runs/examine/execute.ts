@@ -288,7 +288,7 @@ export interface BuildFailure {
 export async function build(runner: CheckRunner, area: WorkArea): Promise<BuildFailure | null> {
   const { checks } = runner.task.settings;
   if (!checks.build) return null;
-  const argv = ['sh', '-c', `${venvPath(checks)}${checks.build}`] as const;
+  const argv = ['sh', '-c', `${venvPath(checks, checks.build)}${checks.build}`] as const;
   const result = await runOnce(runner, area, { argv, egress: egressOf(runner) });
   if (result.exitCode === 0 && !result.stopped) return null;
   const { exitCode, stopped } = result;

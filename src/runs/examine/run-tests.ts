@@ -124,7 +124,8 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
   const services = command.check === undefined ? runner.services : null;
   // A file left by an earlier command, such as a candidate's build, is not this command's report.
   const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
-  const script = `${services?.script ?? ''}${clean}${lockingPrefix(runner, command)}${venvPath(runner.task.settings.checks)}${command.command}`;
+  const path = venvPath(runner.task.settings.checks, command.command);
+  const script = `${services?.script ?? ''}${clean}${lockingPrefix(runner, command)}${path}${command.command}`;
   const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
   const result = await runCommand(runner, area, {
     argv: ['sh', '-c', script, 'sh', ...command.args],

@@ -35,7 +35,7 @@ async function runTypeCheck(
   { name, command, folder, unsplit, advisory }: TypeCheck,
 ): Promise<TypeCheckRun> {
   const result = await runOnce(runner, area, {
-    argv: ['sh', '-c', `${FORGET}${venvPath(runner.task.settings.checks)}${command}`],
+    argv: ['sh', '-c', `${FORGET}${venvPath(runner.task.settings.checks, command)}${command}`],
     egress: egressOf(runner),
     limits: { ...checkLimits(runner.task), outputBytes: OUTPUT_BYTES },
   });

@@ -3,11 +3,11 @@ import { detectChecks, venvPath, wantedTools } from '../../../src/core/settings/
 import { pythonProject } from '../../../src/core/settings/python-project.ts';
 import {
   broughtBySetup,
-  inVenv,
   shownSetup,
   startsProgram,
   withPythonTools,
 } from '../../../src/core/settings/python-setup.ts';
+import { inVenv } from '../../../src/core/settings/virtual-environment.ts';
 
 const project = (toml: string, read: Record<string, string> = {}) =>
   pythonProject(new Set(['pyproject.toml']), { 'pyproject.toml': toml, ...read });
@@ -341,6 +341,54 @@ describe('programs of the virtual environment', () => {
     },
   );
 
+  test.each<[checks: { setup: string; test?: string }, command: string, folders: readonly string[]]>([
+    [{ setup: '(cd backend && uv sync)' }, '(cd backend && make test)', ['backend/', '']],
+    [{ setup: '(cd backend && pdm install)', test: '(cd backend && make test)' }, '', ['backend/']],
+    [{ setup: '(cd a && PIPENV_VENV_IN_PROJECT=1 pipenv sync)' }, '', ['a/']],
+    [{ setup: '(cd a/b && ../.venv/bin/python -m pip install x)' }, '', ['a/']],
+    [{ setup: '(cd a && "$PWD/.venv/bin/pip" install x)' }, '', ['a/']],
+    [{ setup: '(cd a && ../../.venv/bin/pip install x && ~/.venv/bin/pip install x)' }, '', []],
+    [{ setup: '(cd a && pdm sync) && (cd b && pdm sync)' }, 'cd b && make test', ['b/', 'a/']],
+    [{ setup: '(cd a && pdm sync) && (cd b && pdm sync)' }, 'make test', ['a/', 'b/']],
+  ])('come from the folders that set-up enters: %j for %j', (checks, command, folders) => {
+    const path = folders.map((folder) => `$PWD/${folder}.venv/bin:`).join('');
+    expect(venvPath(checks, command)).toBe(path && `export PATH="${path}$PATH"; `);
+  });
+
+  describe('of a project in a folder', () => {
+    const testOf = (files: Record<string, string>, runs: readonly string[], folder = 'backend') => {
+      const steps = runs.map((run) => `      - run: ${run}\n        working-directory: ${folder}\n`).join('');
+      const ci = `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n${steps}`;
+      const read = { 'README.md': '', ...files, '.github/workflows/ci.yml': ci };
+      return detectChecks({ files: Object.keys(read), read }).commands.test;
+    };
+
+    test.each([
+      ['uv', 'uv sync --locked', 'uv run pytest'],
+      ['pdm', 'pdm install', 'pdm run pytest'],
+    ])('%s makes its environment there', (_, install, run) => {
+      const files = { 'backend/pyproject.toml': '', 'backend/tests/test_a.py': 'def test_a(): pass\n' };
+      expect(testOf(files, [install, run])).toBe('(cd backend && .venv/bin/python -m pytest)');
+    });
+
+    test('uv makes one at the top for a workspace', () => {
+      const files = {
+        'pyproject.toml': '[tool.uv.workspace]\nmembers = ["packages/*"]\n',
+        'packages/a/pyproject.toml': '',
+        'packages/a/test_a.py': 'def test_a(): pass\n',
+      };
+      const runs = ['uv sync', 'uv run coverage run -m unittest'];
+      expect(testOf(files, runs, 'packages/a')).toContain('../../.venv/bin/python -m coverage');
+    });
+
+    test('poetry makes its own elsewhere', () => {
+      const files = { 'backend/pyproject.toml': '', 'backend/tests/test_a.py': '' };
+      expect(testOf(files, ['poetry install', 'poetry run pytest'])).toBe(
+        '(cd backend && poetry run pytest)',
+      );
+    });
+  });
+
   test('`uv run` of a workflow goes there, too', () => {
     const workflow =
       'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: uv sync\n      - run: uv run coverage run -m unittest\n';
@@ -432,6 +480,15 @@ describe('programs of Python', () => {
     ['uv run nonsense', 'uv run --no-sync nonsense'],
   ])('%s runs in the virtual environment', (command, expected) => {
     expect(inVenv(command)).toBe(expected);
+  });
+
+  test.each([
+    ['(cd a/b && pytest)', ['', 'a'], '(cd a/b && ../.venv/bin/python -m pytest)'],
+    ['(cd a && pytest) && pytest', ['a'], '(cd a && .venv/bin/python -m pytest) && pytest'],
+    ['(cd ab && pytest)', ['a'], '(cd ab && pytest)'],
+    ['cd ./a && pytest', [], 'cd ./a && pytest'],
+  ])('%s runs in the nearest one of %j', (command, folders, expected) => {
+    expect(inVenv(command, folders)).toBe(expected);
   });
 });
 
