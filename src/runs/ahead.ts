@@ -30,12 +30,12 @@ type AheadPorts = CheckRunnerPorts & Pick<World, 'log' | 'random'>;
 
 /**
  * Tests the base in other surroundings while coders are at work. Examines each candidate by itself as soon as its coder
- * has ended, then the finished ones together, while others are still at work; stops these where the settings allow it and the finishers pass and agree. Results on which the coders'
- * load can have no influence, and tests that hang, are kept for the run, so the next stage, which examines all together,
- * finds them (docs/decisions/0190). Ends soon after coding: a command that has run for less than half of a test suite
- * is stopped, another one is waited for, half of a suite at most. What fails here is left to that stage. Returns the
- * milliseconds that it took after coding was over. `concurrency`: how many candidates, or groups of them, this process
- * examines ahead at a time, of all runs together.
+ * has ended, then the finished ones together, while others are still at work; stops these where the settings allow it
+ * and the finishers pass and agree. Results on which the coders' load can have no influence, and tests that hang, are
+ * kept for the run, so the next stage, which examines all together, finds them (docs/decisions/0190). Ends soon after
+ * coding: a command that has run for less than half of a test suite is stopped, another one is waited for, half of a
+ * suite at most. What fails here is left to that stage. Returns the milliseconds that it took after coding was over.
+ * `concurrency`: how many candidates, or groups of them, this process examines ahead at a time, of all runs together.
  */
 export const examineAhead =
   (world: AheadPorts, concurrency: Semaphore, baseRun: ArtifactRef): CodingWatcher =>
