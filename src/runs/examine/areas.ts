@@ -93,6 +93,12 @@ export function withCommandSlots(runner: CheckRunner): CheckRunner {
 export const lanesOf = ({ lanes, world }: Pick<CheckRunner, 'lanes' | 'world'>): number =>
   lanes ?? world.parallelChecks;
 
+/**
+ * Pieces of work at a time where each asks whether there is time for it: no more than commands. All others would be
+ * allowed before the first ones have taken any.
+ */
+export const askingLanesOf = ({ world }: Pick<CheckRunner, 'world'>): number => world.parallelChecks;
+
 /** The same runner without these services, and without what was noted about them. */
 export function withoutServices(runner: CheckRunner, refused: readonly string[] = []): CheckRunner {
   let on = runner;

@@ -20,7 +20,7 @@ import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type Patch, productionLines } from '../../core/patches/index.ts';
 import type { ExaminationStep } from '../../core/reports/index.ts';
 import { unlessDamaged } from '../stage.ts';
-import { type CheckRunner, lanesOf, withCommandSlots } from './areas.ts';
+import { askingLanesOf, type CheckRunner, lanesOf, withCommandSlots } from './areas.ts';
 import { asOnBase, withoutSteps } from './base-plan.ts';
 import {
   type CandidateEntry,
@@ -150,17 +150,16 @@ async function examineAll(
   begins: GatherOptions['begins'],
 ): Promise<readonly ExaminedCandidate[]> {
   const { time } = tools;
-  const lanes = lanesOf(tools.runner);
   const once: { readonly name: string; readonly rest: TestedOnce }[] = [];
   const tested = time.step('candidates', entries.length);
-  await inParallel(lanes, entries, async (entry) => {
+  await inParallel(lanesOf(tools.runner), entries, async (entry) => {
     await begins?.(entry);
     const rest = await time.measured(`once ${entry.alias}`, () => examineOnce(tools, entry));
     once.push({ name: `again ${entry.alias}`, rest });
     tested();
   });
   const examined: ExaminedCandidate[] = [];
-  await inParallel(lanes, once, async ({ name, rest }) => {
+  await inParallel(askingLanesOf(tools.runner), once, async ({ name, rest }) => {
     examined.push(await time.measured(name, rest));
   });
   return examined.sort((a, b) => a.candidate.ordinal - b.candidate.ordinal);

@@ -14,7 +14,7 @@ import {
 import { type Alias, byCodeUnits, inParallel } from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
-import { lanesOf } from './areas.ts';
+import { askingLanesOf } from './areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { msOfFiles } from './time.ts';
@@ -51,7 +51,7 @@ export async function runPeerTests(
   const found = new Map<(typeof pairs)[number], AuthorResults['onPeers'][number]>();
   const leftOut = new Set<TestAuthor>();
   const done = tools.time.step('peer-tests', pairs.length);
-  await inParallel(lanesOf(tools.runner), pairs, async (pair) => {
+  await inParallel(askingLanesOf(tools.runner), pairs, async (pair) => {
     const { author, peer } = pair;
     if (!(await allows(author))) leftOut.add(author);
     if (leftOut.has(author)) return;
@@ -80,7 +80,7 @@ async function findAuthors(
   const inOrder = survivors.filter(({ own }) => own).toSorted(cheapestFirst(tools));
   const found = new Map<BuiltSurvivor, TestAuthor>();
   const done = tools.time.step('own-tests', inOrder.length);
-  await inParallel(lanesOf(tools.runner), inOrder, async (one) => {
+  await inParallel(askingLanesOf(tools.runner), inOrder, async (one) => {
     const { alias } = one.candidate;
     if (!(await tools.time.allows('peer-tests', alias, 'base', suiteMs(tools, one)))) return;
     const work = () => testAuthorOf(tools, one);

@@ -17,7 +17,7 @@ import { type PatchFile, patchedText } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import { grammarOf, type SourceText } from '../../core/source/index.ts';
 import { readTextAt } from '../context.ts';
-import { type CheckRunner, lanesOf } from './areas.ts';
+import { askingLanesOf, type CheckRunner } from './areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { parseSources } from './syntax.ts';
@@ -81,7 +81,7 @@ async function countCaught(
   const caught = new Map(authors.map(({ one }) => [one.candidate.alias, 0]));
   let total = 0;
   const done = tools.time.step('mutants', mutants.length);
-  await inParallel(lanesOf(tools.runner), [...mutants.entries()], async ([at, mutant]) => {
+  await inParallel(askingLanesOf(tools.runner), [...mutants.entries()], async ([at, mutant]) => {
     const results = await runMutant(tools, checked.authors, { mutant, at, ofBase });
     done();
     if (results === null) return;
