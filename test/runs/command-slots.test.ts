@@ -51,12 +51,13 @@ test('of twice as much work as there are processors, only as many commands run a
 test('a command of work that can wait begins only in a slot for which no other command waits', async () => {
   const { runner, waiting } = heldRunner();
   const { spare, world } = withCommandSlots(runner);
+  const sandbox = spare?.(new AbortController().signal);
   const ended: string[] = [];
   const run = async (name: string, sandbox = world.sandbox) => {
     await sandbox.exec(SPEC);
     ended.push(name);
   };
-  const all = [run('first'), run('second'), run('can wait', spare), run('third'), run('fourth')];
+  const all = [run('first'), run('second'), run('can wait', sandbox), run('third'), run('fourth')];
   for (let at = 0; at < all.length; at += 1) {
     await setImmediate();
     waiting[at]?.end();

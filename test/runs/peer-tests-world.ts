@@ -18,22 +18,22 @@ interface TimedWorldOptions {
   readonly parallel: number;
   /** Milliseconds of the suite on the base. */
   readonly suiteMs: number;
-  /** Milliseconds of a candidate's tests on other code, by the id of the area. */
-  readonly peerMs: (area: string) => number;
+  /** Milliseconds of a command, by the id of its area. */
+  readonly commandMs: (area: string) => number;
   /** `timeout.examine`. */
   readonly examine: string;
 }
 
 /** Survivors whose tests pass on their own code only, commands that take nothing but time, and a clock that jumps. */
-export async function openTimedWorld({ parallel, suiteMs, peerMs, examine }: TimedWorldOptions) {
+export async function openTimedWorld({ parallel, suiteMs, commandMs, examine }: TimedWorldOptions) {
   const time = jumpingClock();
-  /** Test commands in the order of their beginning, with the second in which they began, and how they ended. */
+  /** Commands in the order of their beginning, with the second in which they began, and how they ended. */
   const commands: string[] = [];
   const exec: Sandbox['exec'] = async ({ area, argv, signal }) => {
     const id = area.id.replace(/^r1-x-/, '');
     if (argv[0] !== 'sh') return ended({ exitCode: 0 });
     const at = commands.push(`${id} at ${time.clock.elapsed() / 1_000} s`) - 1;
-    await time.clock.sleep(peerMs(id), signal);
+    await time.clock.sleep(commandMs(id), signal);
     if (!signal?.aborted) return ended({ exitCode: 1 });
     commands[at] += `, stopped at ${time.clock.elapsed() / 1_000} s`;
     return ended({ stopped: 'cancelled' });

@@ -8,7 +8,7 @@ test('tests of candidates begin only while time is left, as many at a time as co
   const { tools, pass, commands, clock } = await openTimedWorld({
     parallel: 2,
     suiteMs: 9_000,
-    peerMs: () => 9_000,
+    commandMs: () => 9_000,
     examine: '10s',
   });
   await pass(runPeerTests(tools, ['A', 'B', 'C', 'D'].map(survivor), NOBODY));

@@ -4,6 +4,7 @@ import { asFault, Fault, type FaultCode, type Surroundings, type Task } from '..
 import type { ReportPlan, ServicePlan, TypeCheck, WorkspacePackage } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecSpec, RepositorySource, WorkArea } from '../../ports/index.ts';
 import type { PatchReader, Remember, World } from '../context.ts';
+import { throwIfCancelled } from '../stage.ts';
 
 /** Dependencies of executing checks; they include neither GitHub nor a database. */
 export type CheckPorts = Pick<
@@ -54,8 +55,11 @@ export interface CheckRunner {
   readonly testSeconds?: number;
   /** Pieces of work at a time, if commands are limited by slots; absent: as many as commands. */
   readonly lanes?: number;
-  /** Where commands are limited by slots: runs a command in a slot for which no other command waits. */
-  readonly spare?: CheckPorts['sandbox'];
+  /**
+   * Where commands are limited by slots: runs a command in a slot for which no other command waits. Rejects instead with
+   * AbortError once `over`, also a command that has waited for its slot.
+   */
+  readonly spare?: (over: AbortSignal) => CheckPorts['sandbox'];
   /** Tests run with locked assertion libraries, as far as their language and runner allow. */
   readonly locksAssertions?: true;
   /** A candidate's build or set-up may have run on the files of its areas. */
@@ -77,14 +81,20 @@ export function withCommandSlots(runner: CheckRunner): CheckRunner {
   const { world } = runner;
   const most = Math.max(1, world.parallelChecks);
   const slots = new Semaphore(most);
-  const sandboxAt = (priority: number): CheckPorts['sandbox'] => ({
+  const sandboxAt = (priority: number, over?: AbortSignal): CheckPorts['sandbox'] => ({
     probe: () => world.sandbox.probe(),
-    exec: (spec) => slots.runExclusive(() => world.sandbox.exec(spec), 1, priority),
+    exec(spec) {
+      const work = async () => {
+        if (over) throwIfCancelled(over);
+        return world.sandbox.exec(spec);
+      };
+      return slots.runExclusive(work, 1, priority);
+    },
   });
   return {
     ...runner,
     lanes: LANES_PER_SLOT * most,
-    spare: sandboxAt(-1),
+    spare: (over) => sandboxAt(-1, over),
     world: { ...world, sandbox: sandboxAt(0) },
   };
 }

@@ -1,6 +1,6 @@
 import { isSurvivor, LONG_SUITE_MS } from '../../core/evidence/index.ts';
 import type { Alias } from '../../core/model/index.ts';
-import { cancelledError } from '../stage.ts';
+import { throwIfCancelled } from '../stage.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { runPeerTests } from './peer-tests.ts';
 import type { ExaminationTime } from './time.ts';
@@ -12,11 +12,18 @@ import type { ExaminationTime } from './time.ts';
 const MAX_SHARE = 1 / 4;
 
 /**
+ * Milliseconds beyond the expected duration of the tests before they are stopped. Our default: for their areas, and for
+ * a machine that is slower than it was. By so much a test that hangs can delay the work.
+ */
+const EXTRA_MS = 5_000;
+
+/**
  * Does the work, which runs probes, and meanwhile runs tests of candidates on each other while no command of the work
  * waits: they need no probes, except where these tell candidates apart or eliminate one. All that is left of them are
  * executions, which `runPeerTests` finds by `remember` when it is their turn, and which alone decides. What fails here
- * is not kept, so it is executed again and fails then, if it still does and is still needed. Ends with the work, except
- * that commands that have begun are waited for; if the work rejects, these are stopped.
+ * or is stopped is not kept, so it is executed again and fails then, if it still does and is still needed. Ends with the
+ * work, except that commands that have begun are waited for, which counts as time of the examination. They are stopped
+ * if the work rejects, or if all of them take longer than they probably should.
  */
 export async function besidePeerTests<T>(
   tools: ExaminationTools,
@@ -24,36 +31,44 @@ export async function besidePeerTests<T>(
   alike: (alias: Alias) => readonly Alias[],
   work: () => Promise<T>,
 ): Promise<T> {
-  if (!isCheap(tools, examined)) return work();
+  const limitMs = longestMs(tools, examined);
+  if (tools.onBase.ms >= LONG_SUITE_MS || limitMs > MAX_SHARE * tools.time.left()) return work();
   const stop = new AbortController();
   const over = new AbortController();
+  const done = new AbortController();
   const working = work();
   const early = runPeerTests(earlyTools(tools, stop.signal, over.signal), examined, alike);
   // What it returns or met is found again.
   const ended = early.then(
-    () => undefined,
-    () => undefined,
+    () => done.abort(),
+    () => done.abort(),
   );
+  // Otherwise a test that hangs would keep its slot until its own limit, and the probes' time would be over by then.
+  void tools.runner.world.clock.sleep(limitMs, done.signal).then(() => stop.abort());
   try {
-    return await working;
+    const result = await working;
+    over.abort();
+    await tools.time.measured('tests of others that had begun', () => ended);
+    return result;
   } catch (thrown) {
     stop.abort();
     throw thrown;
   } finally {
-    over.abort();
     // Its areas lie over trees that are removed afterwards.
     await ended;
   }
 }
 
-function isCheap({ onBase, time }: ExaminationTools, examined: readonly ExaminedCandidate[]): boolean {
+/** Milliseconds after which the tests have ended, one after the other, unless one of them hangs. */
+function longestMs({ onBase }: ExaminationTools, examined: readonly ExaminedCandidate[]): number {
   const survivors = examined.filter(({ gates }) => isSurvivor(gates)).length;
-  return onBase.ms < LONG_SUITE_MS && survivors ** 2 * onBase.ms <= MAX_SHARE * time.left();
+  return survivors ** 2 * onBase.ms + EXTRA_MS;
 }
 
 /** Nothing begins once `over`, and commands end at `stop`. Nothing asks for time or reports what it does. */
 function earlyTools(tools: ExaminationTools, stop: AbortSignal, over: AbortSignal): ExaminationTools {
   const { runner } = tools;
+  const ending = AbortSignal.any([over, stop]);
   const time: ExaminationTime = {
     left: () => tools.time.left(),
     measured: (_, work) => work(),
@@ -66,10 +81,10 @@ function earlyTools(tools: ExaminationTools, stop: AbortSignal, over: AbortSigna
     time,
     runner: {
       ...runner,
-      world: { ...runner.world, sandbox: runner.spare ?? runner.world.sandbox },
+      world: { ...runner.world, sandbox: runner.spare?.(ending) ?? runner.world.sandbox },
       signal: AbortSignal.any([runner.signal, stop]),
       async remember(...asked) {
-        if (over.aborted) throw cancelledError();
+        throwIfCancelled(ending);
         return runner.remember(...asked);
       },
     },
