@@ -48,11 +48,24 @@ const comparable = (evidence: Readonly<Record<string, Evidence>>): unknown =>
 
 let shared: SharedFixture;
 let base: TestRun;
+/** What is found, and was run, without any test beside the probes. */
+let without: { readonly evidence: unknown; readonly peers: readonly string[] };
 beforeAll(async () => {
   shared = await openSharedFixture({ probes: true });
   base = await (await shared.fixture({ files: REPOSITORY })).base();
+  const plain = await shared.fixture({ files: REPOSITORY });
+  // With so long a suite, time may become short.
+  const evidence = comparable(await plain.examine({ ...base, ms: 59_000 }, CANDIDATES));
+  without = { evidence, peers: plain.tested.filter(isPeers).sort() };
 });
 afterAll(() => shared.close());
+
+/** Whatever is to be stopped after a time ends before it. */
+const NEVER: NonNullable<FixtureOptions['clock']> = {
+  async sleep(_, signal) {
+    if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener('abort', resolve));
+  },
+};
 
 type Exec = (spec: ExecSpec, real: Sandbox['exec']) => ReturnType<Sandbox['exec']>;
 
@@ -67,6 +80,7 @@ async function heldProbes(
   const peers = Promise.withResolvers<void>();
   return shared.fixture({
     files: REPOSITORY,
+    clock: NEVER,
     ...options,
     async exec(spec, real) {
       if (spec.area.id.endsWith('-probe-derive')) {
@@ -81,16 +95,12 @@ async function heldProbes(
 
 describe('tests of candidates on each other, beside probes', () => {
   test('are not run again when it is their turn, and the evidence is the same as without', async () => {
-    const plain = await shared.fixture({ files: REPOSITORY });
-    // With so long a suite, time may become short.
-    const expected = await plain.examine({ ...base, ms: 59_000 }, CANDIDATES);
-
     const fixture = await heldProbes({});
     const found = await fixture.examine(base, CANDIDATES);
-    expect(comparable(found)).toEqual(comparable(expected));
+    expect(comparable(found)).toEqual(without.evidence);
     expect(found.A?.behaviour).toBeDefined();
     expect(found.B?.peerTests).toMatchObject([{ author: 'A' }]);
-    expect(fixture.tested.filter(isPeers).sort()).toEqual(plain.tested.filter(isPeers).sort());
+    expect(fixture.tested.filter(isPeers).sort()).toEqual(without.peers);
     expect(fixture.tested.filter(isPeers)).toHaveLength(4);
   });
 
@@ -113,11 +123,39 @@ describe('tests of candidates on each other, beside probes', () => {
     await expect(lasting.examine(base, CANDIDATES)).rejects.toThrow(FAULT.message);
   });
 
+  test('that hang are stopped, so that probes go on, and run again when it is their turn', async () => {
+    const hangs = Promise.withResolvers<void>();
+    let limitMs = 0;
+    const fixture = await heldProbes(
+      {
+        async onPeer(spec, real) {
+          if (limitMs > 0) return real(spec);
+          hangs.resolve();
+          await new Promise((resolve) => spec.signal?.addEventListener('abort', resolve));
+          return real(spec);
+        },
+      },
+      {
+        clock: {
+          async sleep(ms) {
+            await hangs.promise;
+            limitMs = ms;
+          },
+        },
+      },
+    );
+    const found = await fixture.examine(base, CANDIDATES);
+    expect(comparable(found)).toEqual(without.evidence);
+    expect(limitMs).toBe(4 * base.ms + 5_000);
+    expect(fixture.tested.filter(isPeers)).toEqual(expect.arrayContaining([...without.peers]));
+  });
+
   test('are stopped where probes meet a fault, which is the one that is reported', async () => {
     const begun = Promise.withResolvers<void>();
     let isStopped = false;
     const fixture = await shared.fixture({
       files: REPOSITORY,
+      clock: NEVER,
       async exec(spec, real) {
         if (spec.area.id.endsWith('-probe-derive')) {
           await begun.promise;

@@ -73,6 +73,13 @@ describe('when the time for examining is over', () => {
     expect([...fixture.tested].sort()).toEqual(['A-base', 'A-own', 'B-base', 'C-base']);
   });
 
+  test('what is run again begins only while time is left, one after the other where one command runs', async () => {
+    const { fixture } = await slowRepository({ examine: '150s', parallel: 1 });
+    const { A, B } = await fixture.examine(base, { A: BREAKING, B: sum('list[0]') });
+    expect([A?.survivor, B?.survivor]).toEqual([true, true]);
+    expect(A?.cut?.leftOut).toContainEqual({ what: 'repeats', count: 1, of: 2 });
+  });
+
   test('whoever watches sees which part is under way, how much of it is done, and the time left', async () => {
     const { fixture } = await slowRepository({ examine: '2h' });
     await fixture.examine(base, { A: RIGHT, B: HASTY, C: BREAKING });
