@@ -13,7 +13,7 @@ const MAX_SHARE = 1 / 4;
 
 /**
  * Milliseconds beyond the expected duration of the tests before they are stopped. Our default: for their areas, and for
- * a machine that is slower than it was. By so much a test that hangs can delay the work.
+ * a machine that is slower than it was.
  */
 const EXTRA_MS = 5_000;
 
@@ -23,7 +23,7 @@ const EXTRA_MS = 5_000;
  * executions, which `runPeerTests` finds by `remember` when it is their turn, and which alone decides. What fails here
  * or is stopped is not kept, so it is executed again and fails then, if it still does and is still needed. Ends with the
  * work, except that commands that have begun are waited for, which counts as time of the examination. They are stopped
- * if the work rejects, or if all of them take longer than they probably should.
+ * if the work rejects, or after the time that all of them should take: by so much a test that hangs can delay the work.
  */
 export async function besidePeerTests<T>(
   tools: ExaminationTools,
@@ -31,8 +31,8 @@ export async function besidePeerTests<T>(
   alike: (alias: Alias) => readonly Alias[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const limitMs = longestMs(tools, examined);
-  if (tools.onBase.ms >= LONG_SUITE_MS || limitMs > MAX_SHARE * tools.time.left()) return work();
+  const limitMs = limitOf(tools, examined);
+  if (limitMs === null) return work();
   const stop = new AbortController();
   const over = new AbortController();
   const done = new AbortController();
@@ -59,10 +59,15 @@ export async function besidePeerTests<T>(
   }
 }
 
-/** Milliseconds after which the tests have ended, one after the other, unless one of them hangs. */
-function longestMs({ onBase }: ExaminationTools, examined: readonly ExaminedCandidate[]): number {
+/**
+ * Milliseconds after which all tests have ended, also one after the other, unless one of them hangs. Null if that is too
+ * long, or if there is nobody on whose code they could be run.
+ */
+function limitOf({ onBase, time }: ExaminationTools, examined: readonly ExaminedCandidate[]): number | null {
   const survivors = examined.filter(({ gates }) => isSurvivor(gates)).length;
-  return survivors ** 2 * onBase.ms + EXTRA_MS;
+  const limitMs = survivors ** 2 * onBase.ms + EXTRA_MS;
+  const isCheap = onBase.ms < LONG_SUITE_MS && limitMs <= MAX_SHARE * time.left();
+  return isCheap && survivors > 1 ? limitMs : null;
 }
 
 /** Nothing begins once `over`, and commands end at `stop`. Nothing asks for time or reports what it does. */
