@@ -56,8 +56,8 @@ export interface CheckRunner {
   /** Pieces of work at a time, if commands are limited by slots; absent: as many as commands. */
   readonly lanes?: number;
   /**
-   * Where commands are limited by slots: runs a command in a slot for which no other command waits. Rejects instead with
-   * AbortError once `over`, also a command that has waited for its slot.
+   * Where commands are limited by slots: runs a command in a slot for which no other command waits. Rejects instead
+   * with AbortError once `over`, also a command that has waited for its slot.
    */
   readonly spare?: (over: AbortSignal) => CheckPorts['sandbox'];
   /** Tests run with locked assertion libraries, as far as their language and runner allow. */

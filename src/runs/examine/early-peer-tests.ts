@@ -21,9 +21,10 @@ const EXTRA_MS = 5_000;
  * Does the work, which runs probes, and meanwhile runs tests of candidates on each other while no command of the work
  * waits: they need no probes, except where these tell candidates apart or eliminate one. All that is left of them are
  * executions, which `runPeerTests` finds by `remember` when it is their turn, and which alone decides. What fails here
- * or is stopped is not kept, so it is executed again and fails then, if it still does and is still needed. Ends with the
- * work, except that commands that have begun are waited for, which counts as time of the examination. They are stopped
- * if the work rejects, or after the time that all of them should take: by so much a test that hangs can delay the work.
+ * or is stopped is not kept, so it is executed again and fails then, if it still does and is still needed. Ends with
+ * the work, except that commands that have begun are waited for, which counts as time of the examination. They are
+ * stopped if the work rejects, or after the time that all of them should take: by so much a test that hangs can delay
+ * the work.
  */
 export async function besidePeerTests<T>(
   tools: ExaminationTools,
@@ -60,8 +61,8 @@ export async function besidePeerTests<T>(
 }
 
 /**
- * Milliseconds after which all tests have ended, also one after the other, unless one of them hangs. Null if that is too
- * long, or if there is nobody on whose code they could be run.
+ * Milliseconds after which all tests have ended, also one after the other, unless one of them hangs. Null if that is
+ * too long, or if there is nobody on whose code they could be run.
  */
 function limitOf({ onBase, time }: ExaminationTools, examined: readonly ExaminedCandidate[]): number | null {
   const survivors = examined.filter(({ gates }) => isSurvivor(gates)).length;
