@@ -124,6 +124,8 @@ function php({ files, read }: RepositorySnapshot): Ecosystem | null {
   };
 }
 
+const DOTNET_FILE = /\.(?:slnx?|(?:cs|fs|vb)proj)$/;
+
 /** Below the top: a list of projects, which has all tests, or a project of tests. Their paths need no quotes. */
 const DOTNET_BELOW: readonly RegExp[] = [
   /^[\w.-]+(?:\/[\w.-]+)*\/[\w.-]+\.slnx?$/,
@@ -134,13 +136,16 @@ const DOTNET_BELOW: readonly RegExp[] = [
 const C_BUILDS = ['CMakeLists.txt', 'GNUmakefile', 'makefile', 'Makefile', 'configure.ac', 'meson.build'];
 
 function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
-  const depth = (path: string): number => path.split('/').length;
-  const all = [...files].toSorted().toSorted((a, b) => depth(a) - depth(b));
+  const all = [...files].filter((path) => DOTNET_FILE.test(path));
   // Visual Studio has such files for programs in C and C++, too.
-  if (!all.some((path) => /\.(?:cs|fs|vb)proj$/.test(path))) return null;
+  if (all.every((path) => /\.slnx?$/.test(path))) return null;
+  const near = all
+    .filter((path) => !SAMPLE_FOLDERS.test(path))
+    .map((path) => ({ path, depth: path.split('/').length }))
+    .toSorted((a, b) => a.depth - b.depth || (a.path < b.path ? -1 : 1));
   // If nothing stands at the top, dotnet must be told which project it is.
   const file = [/^[^/]+\.slnx?$/, /^[^/]+\.(?:cs|fs|vb)proj$/, ...DOTNET_BELOW]
-    .map((sign) => all.find((path) => sign.test(path) && !SAMPLE_FOLDERS.test(path)))
+    .map((sign) => near.find(({ path }) => sign.test(path))?.path)
     .find((one) => one !== undefined);
   if (file === undefined) return null;
   const isTop = !file.includes('/');

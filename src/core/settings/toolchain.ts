@@ -91,6 +91,10 @@ const TOOL_FILES: readonly {
   { sign: /^deno\.jsonc?$/, program: 'deno' },
 ];
 
+/** By the last part of a path, what any of the signs may match: a large tree is compared with the signs once. */
+const MANIFEST = RegExp(TOOL_FILES.map(({ sign }) => sign.source).join('|'));
+const isManifest = (path: string): boolean => MANIFEST.test(path.slice(path.lastIndexOf('/') + 1));
+
 const DOTNET_PROJECT = /\.(?:cs|fs|vb)proj$/;
 
 /**
@@ -105,10 +109,12 @@ export const languagesOf = (
 function neededTools(paths: readonly string[], entered: readonly string[]) {
   const languages = new Map<RuntimeLanguage, string>();
   const programs = new Map<string, string>();
+  const manifests = paths.filter(isManifest);
+  const folders = new Set(entered);
   for (const { sign, language, program } of TOOL_FILES) {
     const file =
-      paths.find((path) => !path.includes('/') && sign.test(path)) ??
-      paths.find((path) => isManifestBelow(path, sign, entered));
+      manifests.find((path) => !path.includes('/') && sign.test(path)) ??
+      manifests.find((path) => isManifestBelow(path, sign, folders));
     if (file === undefined) continue;
     if (language !== undefined && !languages.has(language)) languages.set(language, file);
     // A wrapper in the repository downloads its own version.
@@ -166,12 +172,14 @@ const foldersEntered = (commands: readonly string[]): readonly string[] => [
 const DATA_FOLDERS = /(?:^|\/)(?:testdata|(?:[\w.]+[-_])?tests?|_[^/]*)\//i;
 /** Folders down to a manifest that belongs to the repository: `crates/core/Cargo.toml`. */
 const MAX_MANIFEST_DEPTH = 2;
+/** Folders down to one that commands enter; real ones have three. */
+const MAX_ENTERED_DEPTH = 8;
 
 /** In a folder that commands enter, every manifest counts as if at the top. */
-function isManifestBelow(path: string, sign: RegExp, entered: readonly string[]): boolean {
-  const inside = entered.some(
-    (folder) => path.startsWith(`${folder}/`) && sign.test(path.slice(folder.length + 1)),
-  );
+function isManifestBelow(path: string, sign: RegExp, entered: ReadonlySet<string>): boolean {
+  const parts = entered.size === 0 ? [] : path.split('/', MAX_ENTERED_DEPTH + 1);
+  const above = parts.map((_, depth) => parts.slice(0, depth).join('/'));
+  const inside = above.some((one) => entered.has(one) && sign.test(path.slice(one.length + 1)));
   if (inside) return true;
   const isData = SAMPLE_FOLDERS.test(path) || DATA_FOLDERS.test(path);
   return sign.test(path) && !isData && path.split('/').length <= MAX_MANIFEST_DEPTH + 1;
@@ -197,13 +205,18 @@ function managerOf(paths: readonly string[], texts: Texts, hints: NodeHints): Wa
     : manager;
 }
 
+/** Files that say which package manager a folder is for. */
+const NODE_LOCKS: readonly string[] = [
+  ...['package-lock.json', 'npm-shrinkwrap.json', 'pnpm-lock.yaml', 'yarn.lock', '.yarnrc.yml'],
+  ...['bun.lock', 'bun.lockb'],
+];
+
 /** Of a lock file in a folder that commands enter; beside one at the top, npm needs no other. */
 function managerBelow(paths: readonly string[], entered: readonly string[]): WantedManager | null {
   if (paths.includes('package.json')) return null;
+  const present = new Set(paths);
   for (const folder of entered) {
-    const inside = paths.flatMap((path) =>
-      path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [],
-    );
+    const inside = NODE_LOCKS.filter((name) => present.has(`${folder}/${name}`));
     const found = lockedManager(inside, new Map());
     if (found !== null) return { ...found, file: `${folder}/${found.file}` };
   }

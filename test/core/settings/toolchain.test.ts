@@ -40,6 +40,28 @@ describe('the languages of a repository without manifests at the top', () => {
     expect(wanted(read).versions.get('java')).toEqual({ range: '21', file: CI });
   });
 
+  test('are found in the folder of a folder, too', () => {
+    const paths = ['apps/web/package.json', 'apps/web/yarn.lock', 'apps/webs/pyproject.toml'];
+    const found = wantedTools(paths, new Map(), '(cd apps/web && yarn install)');
+    expect([...found.languages]).toEqual([['node', 'apps/web/package.json']]);
+    expect(found.manager).toMatchObject({ name: 'yarn', file: 'apps/web/yarn.lock' });
+  });
+
+  test('folders that commands enter cost no time for each file', () => {
+    const paths = Array.from({ length: 20_000 }, (_, at) => `src/part${at % 100}/a/b/file${at}.ts`);
+    const entering = (count: number) =>
+      Array.from({ length: count }, (_, at) => `(cd f${at} && make)`).join(' && ');
+    const msWith = (setup: string) =>
+      Math.min(
+        ...[1, 2, 3].map(() => {
+          const start = performance.now();
+          wantedTools(paths, new Map(), setup);
+          return performance.now() - start;
+        }),
+      );
+    expect(msWith(entering(150))).toBeLessThan(5 * msWith(entering(1)));
+  });
+
   test('are not those of test data and of corners', () => {
     const of = (path: string) => [
       ...wanted({ [path]: '' }).languages.keys(),
