@@ -2,7 +2,7 @@ import { cargo, cmake, fillCaches, go } from './compiled-ecosystems.ts';
 import { gradle, maven } from './jvm-ecosystems.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
-import { djangoTest, isForPytest, testSamples, unittestCommand } from './python-tests.ts';
+import { djangoTest, isForPytest, testSamples, unittestCommands } from './python-tests.ts';
 import { type Ecosystem, type RepositorySnapshot, SAMPLE_FOLDERS } from './repository-recipe.ts';
 import { toxEnvironment, toxTests } from './tox.ts';
 import { inVenv } from './virtual-environment.ts';
@@ -188,7 +188,7 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const manager = nodeManager(facts, files);
   const script = facts.scripts.get('test');
   const hasTestScript = script !== undefined && !PLACEHOLDER.test(script);
-  const ofPackages = hasTestScript ? null : workspaceTest(manager, { files, read });
+  const ofPackages = hasTestScript ? null : workspaceTest(manager, facts, { files, read });
   const test = hasTestScript
     ? manager === 'bun'
       ? 'bun run test'
@@ -215,12 +215,31 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   };
 }
 
-/** The scripts `test` of the packages of a workspace; null if none of those that were read has one. */
-function workspaceTest(manager: string, { files, read }: RepositorySnapshot): string | null {
-  const scripts = workspaceGraph(read).map(({ kind, folder }) =>
-    kind === 'node' ? readPackage(read[`${folder}/package.json`] ?? '')?.scripts.get('test') : undefined,
-  );
-  if (!scripts.some((script) => script !== undefined && !PLACEHOLDER.test(script))) return null;
+/** Runners, and what configures them at the top. */
+const NODE_RUNNERS: readonly (readonly [name: string, configuration: RegExp])[] = [
+  ['vitest', /^vitest\.(?:config|workspace|projects)\.\w+$/],
+  ['jest', /^jest\.config\.\w+$/],
+  ['mocha', /^\.mocharc\.\w+$/],
+];
+
+/**
+ * The scripts `test` of the packages of a workspace; null if none of those that were read has one, or if the runner
+ * that the top configures tests the packages, whose scripts start others.
+ */
+function workspaceTest(
+  manager: string,
+  facts: PackageFacts,
+  { files, read }: RepositorySnapshot,
+): string | null {
+  const scripts = workspaceGraph(read).flatMap(({ kind, folder }) => {
+    const script =
+      kind === 'node' ? readPackage(read[`${folder}/package.json`] ?? '')?.scripts.get('test') : undefined;
+    return script === undefined || PLACEHOLDER.test(script) ? [] : [script];
+  });
+  if (scripts.length === 0) return null;
+  const [runner, configuration] = NODE_RUNNERS.find(([name]) => facts.packages.has(name)) ?? [];
+  const isConfigured = configuration !== undefined && [...files].some((path) => configuration.test(path));
+  if (isConfigured && !scripts.some((script) => script.includes(runner ?? ''))) return null;
   switch (manager) {
     case 'pnpm':
       return 'pnpm -r test';
@@ -234,9 +253,8 @@ function workspaceTest(manager: string, { files, read }: RepositorySnapshot): st
 }
 
 function guessedTest(facts: PackageFacts, files: ReadonlySet<string>): string | null {
-  if (facts.packages.has('vitest')) return 'npx vitest run';
-  if (facts.packages.has('jest')) return 'npx jest';
-  if (facts.packages.has('mocha')) return 'npx mocha';
+  const [runner] = NODE_RUNNERS.find(([name]) => facts.packages.has(name)) ?? [];
+  if (runner !== undefined) return runner === 'vitest' ? 'npx vitest run' : `npx ${runner}`;
   const named = [...files].some((path) =>
     /(?:^|\/)(?:[^/]+[.-](?:test|spec)|test-[^/]+)\.[cm]?js$|^test\/.*\.[cm]?js$/.test(path),
   );
@@ -259,11 +277,13 @@ export function python(repository: RepositorySnapshot, lean: LeanSetup = {}): Ec
   if (file === undefined && tests === undefined && own === null) return null;
   const more = file === undefined ? [] : ['pytest'];
   const setup = pythonSetup(repository, more, lean) ?? (file === undefined ? null : PYTEST_ALONE);
-  const command = own?.command ?? (file === undefined ? unittestCommand(files) : 'python3 -m pytest');
+  const usual = file === undefined ? unittestCommands(files) : ['python3 -m pytest'];
   const set = toxEnvironment(read)
     .variables.map((one) => `${one} `)
     .join('');
-  const test = command.replace(/^(?:\(cd \S+ && )?/, (folder) => `${folder}${set}`);
+  const test = (own === null ? usual : [own.command])
+    .map((command) => command.replace(/^(?:\(cd \S+ && )?/, (folder) => `${folder}${set}`))
+    .join(' && ');
   return {
     file: file ?? own?.file ?? (tests as string),
     ...(setup ? { setup } : {}),

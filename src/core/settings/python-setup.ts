@@ -2,7 +2,7 @@ import { chainParts } from './command-kinds.ts';
 import { folderParts } from './folder-parts.ts';
 import { wordsOf } from './program-words.ts';
 import { isRequirement, type PythonProject, pythonProject } from './python-project.ts';
-import { toxEnvironment, toxSections } from './tox.ts';
+import { listsVersions, toxEnvironment } from './tox.ts';
 
 /** The Python of the virtual environment that set-up makes in the repository. */
 export const VENV = '.venv/bin/python';
@@ -228,10 +228,3 @@ const editable = (folder: string, python: string, isPackage: boolean): readonly 
         `for one in ${folder}/*/bin/python; do ${python} -m pip --python "$one" install --no-deps -e . || exit 1; done`,
       ]
     : [];
-
-/** Whether tox environments differ by Python version. The sandbox has one version, which tox calls `py`. */
-function listsVersions(read: Readonly<Record<string, string>>): boolean {
-  const tox = toxSections(read).get('tox');
-  const listed = tox?.get('envlist') ?? tox?.get('env_list') ?? '';
-  return /(?:^|[\s,{])(?:py(?:\d|py|\{)|\d\.[\d{])/.test(listed);
-}

@@ -3,12 +3,12 @@ import { type RepositorySnapshot, SAMPLE_FOLDERS } from './repository-recipe.ts'
 /** Needs no package. */
 export const UNITTEST = 'python3 -m unittest discover';
 
-/** Test files whose texts show which runner they are for; few, those nearest to the top first. */
-export const testSamples = (paths: readonly string[]): readonly string[] =>
-  paths
-    .filter((path) => /(?:^|\/)test_[^/]*\.py$/.test(path))
-    .toSorted(nearestToTop)
-    .slice(0, 3);
+/** Test files, those nearest to the top first. */
+const testModules = (paths: readonly string[]): readonly string[] =>
+  paths.filter((path) => /(?:^|\/)test_[^/]*\.py$/.test(path)).toSorted(nearestToTop);
+
+/** Those whose texts show which runner they are for; few. */
+export const testSamples = (paths: readonly string[]): readonly string[] => testModules(paths).slice(0, 3);
 
 const nearestToTop = (a: string, b: string): number =>
   a.split('/').length - b.split('/').length || (a < b ? -1 : 1);
@@ -19,13 +19,35 @@ export const isForPytest = (text = ''): boolean =>
 
 const PLAIN_FOLDER = /^[\w.-]+(?:\/[\w.-]+)*$/;
 
-/** What finds the tests nearest to the top: unittest enters no folder that is not a package, but may start in one. */
-export function unittestCommand(files: ReadonlySet<string>): string {
-  const [sample = ''] = testSamples([...files]);
-  let folder = sample.split('/').slice(0, -1);
-  while (folder.length > 0 && files.has([...folder, '__init__.py'].join('/'))) folder = folder.slice(0, -1);
-  const start = folder.join('/');
-  return PLAIN_FOLDER.test(start) ? `${UNITTEST} -s ${start}` : UNITTEST;
+/** Maximum folders of tests that are no packages. Default. */
+const MAX_FOLDERS = 8;
+
+/**
+ * What finds the tests, those nearest to the top first: unittest enters no folder that is not a package, but may start
+ * in one.
+ */
+export function unittestCommands(files: ReadonlySet<string>): readonly string[] {
+  const modules = testModules([...files]);
+  const own = modules.filter((path) => !SAMPLE_FOLDERS.test(path));
+  const folders = (own.length > 0 ? own : modules).map((path) =>
+    path.slice(0, Math.max(path.lastIndexOf('/'), 0)),
+  );
+  const starts = new Set([...new Set(folders)].map((folder) => unittestStart(folder, files)));
+  const plain = [...starts].filter((start) => start === '' || PLAIN_FOLDER.test(start)).slice(0, MAX_FOLDERS);
+  return plain.length === 0
+    ? [UNITTEST]
+    : plain.map((one) => (one === '' ? UNITTEST : `${UNITTEST} -s ${one}`));
+}
+
+/** Packages within packages; real ones are five deep. */
+const MAX_PACKAGE_DEPTH = 20;
+
+/** Where unittest has to start to find the tests of a folder: in the nearest one that is no package. */
+function unittestStart(folder: string, files: ReadonlySet<string>): string {
+  let start = folder;
+  for (let depth = 0; depth < MAX_PACKAGE_DEPTH && files.has(`${start}/__init__.py`); depth++)
+    start = start.slice(0, Math.max(start.lastIndexOf('/'), 0));
+  return start;
 }
 
 /** The program that starts commands of Django, and may start those of another framework; nearest to the top. */

@@ -42,7 +42,7 @@ export function toxEnvironment(read: Read): ToxEnvironment {
     lines(key, other)
       .flatMap((line) => line.split(/[\s,]+/))
       .filter((name) => /^[\w.-]{1,60}$/.test(name));
-  const native = nativeEnvironment(read);
+  const native = nativeTox(read).env_run_base;
   const needs = [...lines('deps'), ...native.deps];
   const inner = needs.flatMap((line) => /^(?:-e ?)?\.\[([\w., -]+)\]$/.exec(line)?.[1]?.split(/[ ,]+/) ?? []);
   return {
@@ -58,7 +58,7 @@ export function toxEnvironment(read: Read): ToxEnvironment {
 }
 
 /** Sections of tox.ini, or of its text in pyproject.toml. */
-export const toxSections = (read: Read): ReturnType<typeof sectionsOf> =>
+const toxSections = (read: Read): ReturnType<typeof sectionsOf> =>
   sectionsOf((read['tox.ini'] ?? inPyproject(read).legacy_tox_ini).slice(0, 64 * 1024));
 
 const Words = z.array(z.string()).catch([]);
@@ -68,20 +68,32 @@ const Native = z.object({
   dependency_groups: Words,
 });
 const NONE = { deps: [], extras: [], dependency_groups: [] };
-const Tox = z.object({ legacy_tox_ini: z.string().catch(''), env_run_base: Native.catch(NONE) });
+const Tox = z.object({
+  legacy_tox_ini: z.string().catch(''),
+  /** Names, or tables that stand for several. */
+  env_list: z.array(z.unknown()).catch([]),
+  env_run_base: Native.catch(NONE),
+});
 const Pyproject = z.object({ tool: z.object({ tox: Tox }) });
 
-const inPyproject = (read: Read): z.infer<typeof Tox> =>
-  Pyproject.safeParse(readPlainToml(read['pyproject.toml'] ?? '')).data?.tool.tox ?? {
-    legacy_tox_ini: '',
-    env_run_base: NONE,
-  };
+const NO_TOX: z.infer<typeof Tox> = { legacy_tox_ini: '', env_list: [], env_run_base: NONE };
 
-/** The environment of tests in tox's own TOML. */
-const nativeEnvironment = (read: Read): z.infer<typeof Native> =>
+const inPyproject = (read: Read): z.infer<typeof Tox> =>
+  Pyproject.safeParse(readPlainToml(read['pyproject.toml'] ?? '')).data?.tool.tox ?? NO_TOX;
+
+/** tox's own TOML. */
+const nativeTox = (read: Read): z.infer<typeof Tox> =>
   read['tox.toml'] === undefined
-    ? inPyproject(read).env_run_base
-    : (Tox.safeParse(readPlainToml(read['tox.toml'])).data?.env_run_base ?? NONE);
+    ? inPyproject(read)
+    : (Tox.safeParse(readPlainToml(read['tox.toml'])).data ?? NO_TOX);
+
+/** Whether tox environments differ by Python version. The sandbox has one version, which tox calls `py`. */
+export function listsVersions(read: Read): boolean {
+  const tox = toxSections(read).get('tox');
+  const listed = tox?.get('envlist') ?? tox?.get('env_list');
+  const names = listed ?? JSON.stringify(nativeTox(read).env_list).replaceAll(/["[\]]/g, ' ');
+  return /(?:^|[\s,{])(?:py(?:\d|py|\{)|\d\.[\d{])/.test(names);
+}
 
 /**
  * Lines of a value without those for some environments only; `{[section]key}` is replaced by what is there. Each key is

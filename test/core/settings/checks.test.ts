@@ -39,6 +39,23 @@ describe('a workspace without a test script at its top', () => {
     expect(commands.map((one) => one.package)).toEqual(['packages/core']);
   });
 
+  test.each([
+    ['tsd', 'vitest.config.ts', 'npx vitest run'],
+    ['tsd', 'packages/core/vitest.config.ts', 'npm test --workspaces --if-present'],
+    ['tsd', 'jest.config.js', 'npm test --workspaces --if-present'],
+    ['tsd && vitest run', 'vitest.config.ts', 'npm test --workspaces --if-present'],
+  ])(
+    'is tested by the runner that its top configures, if no package starts it: %s, %s',
+    (script, file, command) => {
+      const read = {
+        'package.json': '{"workspaces": ["packages/*"], "devDependencies": {"vitest": "3"}}',
+        'packages/core/package.json': manifest({ scripts: { test: script } }),
+        [file]: '',
+      };
+      expect(detected(read)).toEqual(['npm install', command]);
+    },
+  );
+
   test('pnpm reads its list of packages elsewhere', () => {
     const read = {
       'package.json': '{}',
@@ -171,6 +188,27 @@ describe('commands are detected', () => {
       ['src/x/tests/test_a.py', 'src/x/__init__.py', 'src/x/tests/__init__.py'],
       {},
       { test: 'python3 -m unittest discover -s src' },
+    ],
+    [
+      'unittest in several folders that are no packages, each with the variables of tox',
+      [
+        ...['x/__init__.py', 'x/tests/__init__.py', 'x/tests/test_c.py', 'tests/unit/test_a.py'],
+        ...['tests/api/test_b.py', 'tests/api/test_c.py', 'examples/tests/test_d.py', 'tests/a b/test_e.py'],
+      ],
+      { 'tox.ini': '[testenv]\nsetenv =\n  MODE = fast\n' },
+      {
+        test: ['-s tests/api', '-s tests/unit', '']
+          .map((start) => `MODE=fast python3 -m unittest discover ${start}`.trim())
+          .join(' && '),
+      },
+    ],
+    [
+      'unittest, with nothing but samples',
+      ['examples/a/test_a.py', 'examples/b/test_b.py'],
+      {},
+      {
+        test: 'python3 -m unittest discover -s examples/a && python3 -m unittest discover -s examples/b',
+      },
     ],
     [
       'Django',

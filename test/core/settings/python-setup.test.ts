@@ -516,6 +516,17 @@ describe('environments of test tools are made by set-up, and the tests install n
     });
   });
 
+  test.each([
+    ['pyproject.toml', '[project]\nname = "x"\n[tool.tox]\nenv_list = ["3.13", "style"]\n', ' -e py'],
+    ['tox.toml', 'env_list = ["lint", { product = [["py3.12", "py3.13"], ["a"]] }]\n', ' -e py'],
+    ['tox.toml', 'env_list = [{ prefix = "py3.", start = 12 }]\n', ' -e py'],
+    ['tox.toml', 'env_list = ["unit", "lint"]\n', ''],
+    ['tox.toml', 'env_list = "3.13"\n', ''],
+  ])('tox, whose own TOML lists the versions: %s, %s', (file, text, options) => {
+    const files = { ...PACKAGE, [file]: text, '.github/workflows/ci.yml': ci('uvx tox run') };
+    expect(detect(files).test).toBe(`.venv/bin/python -m tox --skip-pkg-install${options}`);
+  });
+
   test('nox', () => {
     const files = { ...PACKAGE, '.github/workflows/ci.yml': ci('pip install nox', 'nox -s tests') };
     expect(detect(files)).toEqual({
