@@ -8,6 +8,7 @@ import {
   unrecognizedCommand,
 } from '../../../src/core/commands/index.ts';
 import { visibleMarkdown } from '../../../src/core/prompts/index.ts';
+import { cpuMsSince } from '../../world/cpu-time.ts';
 
 describe('a command is read', () => {
   test.each([
@@ -196,10 +197,10 @@ test.each([
 });
 
 test('a long comment is parsed quickly', () => {
-  const began = performance.now();
+  const began = process.cpuUsage();
   for (const unit of [' \n', '\n', '/auto-dev\n', '/auto-dev ', ' ', '\r\n '])
     parseCommand(unit.repeat(60_000));
-  expect(performance.now() - began).toBeLessThan(1_000);
+  expect(cpuMsSince(began)).toBeLessThan(1_000);
 });
 
 test('a command becomes a reply to a run', () => {

@@ -7,6 +7,7 @@ import {
   statementLines,
   statementOfIssues,
 } from '../../../src/core/mining/index.ts';
+import { cpuMsSince } from '../../world/cpu-time.ts';
 
 const server = 'https://github.com';
 const shop = { server, owner: 'acme', name: 'shop' };
@@ -58,10 +59,10 @@ describe('issues that a message names', () => {
 
   test('long hostile messages are read in a moment', () => {
     for (const piece of ['fixes ', 'fixes:', 'close https://a/', 'a/b#', '(#1', '```\n', '`', ' ']) {
-      const began = performance.now();
+      const began = process.cpuUsage();
       namedIssues(piece.repeat(20_000), shop);
       closedByPull(piece.repeat(20_000), shop);
-      expect(performance.now() - began).toBeLessThan(5_000);
+      expect(cpuMsSince(began)).toBeLessThan(5_000);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { REDACTED, redactor } from '../../../src/core/secrets/index.ts';
+import { cpuMsSince } from '../../world/cpu-time.ts';
 
 const HEX = '0123456789abcdef';
 const WORD = 'Ab1Cd2Ef3Gh4Ij5Kl6Mn7Op8Qr9St0Uv1Wx2Yz3';
@@ -173,20 +174,20 @@ describe('a private key whose beginning is missing', () => {
   });
 
   test('costs no more time if there are many', () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     redact('A'.repeat(500_000));
     redact(`${'A'.repeat(40)}-----END PRIVATE KEY-----`.repeat(8_000));
-    expect(performance.now() - began).toBeLessThan(5_000);
+    expect(cpuMsSince(began)).toBeLessThan(5_000);
   });
 });
 
 test('addresses with passwords are found in hostile text without much time', () => {
   for (const text of ['amqp://a:b:c:S3cretWord@db/x', 'x=amqp%3A%2F%2Fa%3Ab%3AS3cretWord%40db'])
     expect(redact(text)).not.toContain('S3cretWord');
-  const began = performance.now();
+  const began = process.cpuUsage();
   for (const unit of ['%3A%2F%2F%3A', 'a%3A%2F%2F%3A%3A', `a://${':'.repeat(250)}`])
     redact(unit.repeat(Math.ceil(500_000 / unit.length)));
-  expect(performance.now() - began).toBeLessThan(10_000);
+  expect(cpuMsSince(began)).toBeLessThan(10_000);
 });
 
 test.each([

@@ -7,6 +7,7 @@ import {
   satisfies,
   wantedTools,
 } from '../../../src/core/settings/index.ts';
+import { cpuMsSince } from '../../world/cpu-time.ts';
 
 const wanted = (files: Readonly<Record<string, string>>) =>
   wantedTools(Object.keys(files), new Map(Object.entries(files)));
@@ -54,9 +55,9 @@ describe('the languages of a repository without manifests at the top', () => {
     const msWith = (setup: string) =>
       Math.min(
         ...[1, 2, 3].map(() => {
-          const start = performance.now();
+          const start = process.cpuUsage();
           wantedTools(paths, new Map(), setup);
-          return performance.now() - start;
+          return cpuMsSince(start);
         }),
       );
     expect(msWith(entering(150))).toBeLessThan(5 * msWith(entering(1)));
@@ -305,11 +306,11 @@ describe('a range of versions', () => {
   });
 
   test('of hostile length takes no time', () => {
-    const started = performance.now();
+    const started = process.cpuUsage();
     isVersionRange('>=1.'.repeat(50_000));
     isVersionRange(`1.1.1-${'a.'.repeat(240)}`);
     holds('>=1.'.repeat(50_000), '1.0.0');
     holds(`${'1'.repeat(100_000)}`, '1.0.0');
-    expect(performance.now() - started).toBeLessThan(1_000);
+    expect(cpuMsSince(started)).toBeLessThan(1_000);
   });
 });

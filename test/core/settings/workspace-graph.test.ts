@@ -7,6 +7,7 @@ import {
   testSteps,
   workspaceGraph,
 } from '../../../src/core/settings/index.ts';
+import { cpuMsSince } from '../../world/cpu-time.ts';
 
 const manifest = (name: string, dependencies: readonly string[] = [], more = {}) =>
   JSON.stringify({
@@ -184,9 +185,9 @@ describe('a hostile workspace', () => {
     const glob = `${'*a'.repeat(90)}b`;
     const folder = `${'a'.repeat(5_000)}/c`;
     const files = { ...npm(glob, `${'**/'.repeat(60)}x`), [`${folder}/package.json`]: manifest('a') };
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(workspaceGraph(files)).toEqual([]);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(cpuMsSince(began)).toBeLessThan(2_000);
   });
 
   test('with folders that a shell would read otherwise has no such package', () => {
