@@ -201,6 +201,14 @@ const RUNNER: readonly Trick[] = [
   ),
   file('pytest: options by variable', 'runner-configured', 'run.sh', 'export PYTEST_ADDOPTS="-k nothing"\n'),
   file('python: a type checker that finds nothing', 'assertions-patched', 'mypy/__main__.py', 'print(1)\n'),
+  file('python: a program that checks start', 'assertions-patched', '.venv/bin/node', '#!/bin/sh\nexit 0\n'),
+  file('python: the same below the top', 'assertions-patched', 'api/venv/bin/make', '#!/bin/sh\nexit 0\n'),
+  {
+    name: 'python: a virtual environment that is a link',
+    kind: 'assertions-patched',
+    before: {},
+    after: { '.venv': { link: 'tools' } },
+  },
   file('python: a module that is always loaded', 'runner-configured', 'sitecustomize.py', 'import os\n'),
   file(
     'python: a module in front of the library',

@@ -58,19 +58,19 @@ function loweredThreshold({ changes }: InspectedFile): Change | null {
   return now.find(({ name }) => name === lowered.name)?.change ?? lowered.change;
 }
 
-/** Files that are loaded instead of a library that tests import. */
+/** Files that are loaded instead of a library that tests import, or programs found before those of the machine. */
 const SHADOWING_PATH =
-  /(?:^|\/)node_modules\/|(?:^|\/)site-packages\/|^(?:src\/)?(?:pytest|_pytest|unittest|nose|hypothesis|assert|doctest)(?:\.py|\/__init__\.py)$|^vendor\/(?:github\.com\/(?:stretchr\/testify|onsi\/(?:gomega|ginkgo)|google\/go-cmp)|gotest\.tools)\/|(?:^|\/)(?:org\/junit|org\/assertj|org\/hamcrest)\/|(?:^|\/)__mocks__\/(?:node:)?(?:assert|chai|vitest|expect|mocha|tape|ava|@jest)\b|^(?:minitest|rspec|test-unit)\.rb$/;
+  /(?:^|\/)node_modules\/|(?:^|\/)site-packages\/|(?:^|\/)\.venv(?:\/|$)|(?:^|\/)venv\/(?:bin|lib)\/|^(?:src\/)?(?:pytest|_pytest|unittest|nose|hypothesis|assert|doctest)(?:\.py|\/__init__\.py)$|^vendor\/(?:github\.com\/(?:stretchr\/testify|onsi\/(?:gomega|ginkgo)|google\/go-cmp)|gotest\.tools)\/|(?:^|\/)(?:org\/junit|org\/assertj|org\/hamcrest)\/|(?:^|\/)__mocks__\/(?:node:)?(?:assert|chai|vitest|expect|mocha|tape|ava|@jest)\b|^(?:minitest|rspec|test-unit)\.rb$/;
 
 /** New files that Python may start instead of a type checker; a checker's own repository has them already. */
 const SHADOWED_CHECKER = /^(?:mypy|pyright|basedpyright)(?:\.py|\/__(?:init|main)__\.py)$/;
 
-/** Finds new files that shadow a test's library, or a type checker. */
+/** Finds new files that shadow a test's library, a type checker, or another program. */
 export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
   const isChecker = file.change === 'added' && SHADOWED_CHECKER.test(file.path);
   if (!isChecker && (file.change === 'deleted' || !SHADOWING_PATH.test(file.path))) return [];
-  const what = `it replaces a ${isChecker ? 'type checker' : 'library that tests load'}`;
+  const what = `it replaces a ${isChecker ? 'type checker' : 'program or library that tests use'}`;
   return [{ kind: 'assertions-patched', what, at: firstChange(inspected), whole: true }];
 }
 
