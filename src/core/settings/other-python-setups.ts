@@ -41,9 +41,15 @@ const MACHINE_PATH = 'PATH=/usr/local/bin:/usr/bin:/bin';
 export const setupWithMachinePython = (setup: string): string | null =>
   setup.startsWith(MAKE_VENV) ? `${MACHINE_PATH} ${setup}` : null;
 
-/** pip's words for a failed install, of a set-up that then makes do with the pytest of the machine; null: there are none. */
+/** What `ENOUGH` prints, of pytest 6 and older too. */
+const PYTEST_OF_MACHINE = /^(?:pytest|This is pytest version) \d/m;
+
+/**
+ * pip's words for a failed install, of a set-up that then makes do with the pytest of the machine; null: there are none.
+ * pip also calls an error what only warns of conflicts with packages of the machine.
+ */
 export const failureOfPip = (setup: string, output: string): string | null =>
-  setup.includes(ENOUGH) && /^ERROR: /m.test(output) ? output : null;
+  setup.includes(ENOUGH) && PYTEST_OF_MACHINE.test(output) && /^ERROR: /m.test(output) ? output : null;
 
 /**
  * A set-up command whose packages require another version of the project itself, as pytest does of its own

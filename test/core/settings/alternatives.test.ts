@@ -343,6 +343,15 @@ describe('a package that pip does not find for the chosen Python', () => {
     expect(failureOfPip(ofPytest.setup, 'Successfully installed x')).toBeNull();
     expect(failureOfPip('npm ci', NONE)).toBeNull();
   });
+
+  test('is not what pip says of packages of the machine that conflict with installed ones', () => {
+    const output = [
+      "ERROR: pip's dependency resolver does not currently take into account all the packages that are installed. This behaviour is the source of the following dependency conflicts.",
+      'machinetool 1.0 requires lowdep==1.0, but you have lowdep 2.0 which is incompatible.',
+      'Successfully installed lowdep-2.0 pytest-9.0.3',
+    ];
+    expect(failureOfPip(ofPytest.setup, output.join('\n'))).toBeNull();
+  });
 });
 
 describe('after tests of which some files cannot be imported', () => {
