@@ -12,8 +12,8 @@ export const ANSWER_MS = 30_000;
 
 /** A client that gave no answer in its time. */
 export class SilentClient extends Fault {
-  constructor(program: string) {
-    super('PROGRAM_KILLED', `${program} did not say within ${ANSWER_MS / 1000} s which registry it uses.`);
+  constructor(program: string, ms: number) {
+    super('PROGRAM_KILLED', `${program} did not say within ${ms / 1000} s which registry it uses.`);
   }
 }
 
@@ -22,6 +22,8 @@ export interface ClientQuestion {
   readonly env: ClientEnvironment;
   /** Returns a new path that only this process uses. */
   readonly newFolder: () => string;
+  /** Maximum milliseconds until the answer. */
+  readonly answerMs: number;
 }
 
 /**
@@ -31,20 +33,20 @@ export interface ClientQuestion {
 const OUTSIDE_REPOSITORIES = '/';
 
 /** Standard output of a client, run where no repository's settings affect it. */
-export const run = ({ env }: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
-  runIn(OUTSIDE_REPOSITORIES, argv, env);
+export const run = (question: ClientQuestion, ...argv: readonly [string, ...string[]]): Promise<string> =>
+  runIn(OUTSIDE_REPOSITORIES, argv, question);
 
 /** Rejects with PROGRAM_KILLED if the client was killed each time or does not respond. */
 async function runIn(
   cwd: string,
   [program, ...args]: readonly [string, ...string[]],
-  env: ClientEnvironment,
+  { env, answerMs }: Pick<ClientQuestion, 'env' | 'answerMs'>,
 ): Promise<string> {
-  const limits = { extendEnv: false, stdin: 'ignore', timeout: ANSWER_MS, killSignal: 'SIGKILL' } as const;
+  const limits = { extendEnv: false, stdin: 'ignore', timeout: answerMs, killSignal: 'SIGKILL' } as const;
   const end = await runToEnd(program, sleep, () =>
     execa(program, args, { ...limits, cwd, env: clientEnvironment(env), reject: false }),
   );
-  if (end.timedOut) throw new SilentClient(program);
+  if (end.timedOut) throw new SilentClient(program, answerMs);
   if (end.failed) throw end;
   return end.stdout;
 }
@@ -82,7 +84,7 @@ interface WatchedProject {
 
 /** `host:port` names that a client requests from a proxy that refuses everything. */
 export async function watched(
-  { env, newFolder }: ClientQuestion,
+  { env, newFolder, answerMs }: ClientQuestion,
   { files, argv, inside, proxyEnv }: WatchedProject,
 ): Promise<readonly string[]> {
   const asked = new Set<string>();
@@ -97,7 +99,8 @@ export async function watched(
   try {
     await inNewFolder(newFolder, files, async (folder) => {
       const proxied = { ...env, ...THROUGH_PROXY, ...proxyEnv(proxy) };
-      await runIn(inside ? folder : OUTSIDE_REPOSITORIES, argv(folder), proxied).catch((thrown: unknown) => {
+      const cwd = inside ? folder : OUTSIDE_REPOSITORIES;
+      await runIn(cwd, argv(folder), { env: proxied, answerMs }).catch((thrown: unknown) => {
         // A failure is expected, because nothing was reachable; a client that timed out may have made requests.
         if (thrown instanceof Fault && !(thrown instanceof SilentClient && asked.size > 0)) throw thrown;
       });

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { asFault, OUTAGES } from '../../core/model/index.ts';
 import type { Log, Registries, RegistryAccess, RegistryLogin } from '../../ports/index.ts';
 import { type ClientAnswer, type ClientEnvironment, certificatesIn, type Login } from './answers.ts';
-import { SilentClient } from './asking.ts';
+import { ANSWER_MS, SilentClient } from './asking.ts';
 import { type Authority, openAuthority } from './authority.ts';
 import { CLIENTS, type Client } from './clients.ts';
 
@@ -38,12 +38,14 @@ export function openRegistries(options: {
   readonly log: Log;
   /** Returns a new path that only this process uses; a folder is created for each query and then removed. */
   readonly newFolder: () => string;
+  /** Maximum milliseconds until a client answers. */
+  readonly answerMs?: number;
   /** Environment of the clients. Default: this process's own. */
   readonly env?: ClientEnvironment;
   /** Called with secrets of clients as they are found. */
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }): Registries {
-  const { log, newFolder, env = process.env } = options;
+  const { log, newFolder, env = process.env, answerMs = ANSWER_MS } = options;
   const answers = new Map<string, Promise<ClientAnswer>>();
   const authority = lazily(openAuthority);
   const identities = new Map<string, ReturnType<Authority['identityOf']>>();
@@ -51,7 +53,7 @@ export function openRegistries(options: {
   const ask = (client: Client): Promise<ClientAnswer> => {
     const known = answers.get(client.name);
     if (known) return known;
-    const asked = client.ask({ env, newFolder }).then((answer) => {
+    const asked = client.ask({ env, newFolder, answerMs }).then((answer) => {
       options.onSecrets?.(answer.logins.flatMap(({ authorization }) => secretsIn(authorization)));
       return { ...answer, logins: answer.logins.filter((login) => isHeader(login, client, log)) };
     });

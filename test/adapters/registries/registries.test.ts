@@ -41,10 +41,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const newFolder = () => join(folder, 'scratch', randomUUID());
 
-const open = (env: Record<string, string> = {}, programs = 'bin') => {
+const open = (env: Record<string, string> = {}, programs = 'bin', answerMs = 30_000) => {
   const log = memoryLog();
   const PATH = [join(folder, programs), '/usr/bin', '/bin'].join(delimiter);
-  return { log, registries: openRegistries({ log, newFolder, env: { PATH, ...env } }) };
+  return { log, registries: openRegistries({ log, newFolder, answerMs, env: { PATH, ...env } }) };
 };
 
 describe('logins', () => {
@@ -276,8 +276,31 @@ describe('the registries for a set-up command', () => {
     expect((await registries.of('pip install .', ['python'])).hosts).not.toContain('proxy.test:443');
     const { hosts } = await registries.of('pip install .', ['python', 'go']);
     expect(hosts).toEqual(expect.arrayContaining(['proxy.test:443', 'sum.test:443']));
-    // A client that nobody named and that does not answer must not stop set-up.
-    expect((await registries.of('pip install .', ['rust'])).hosts).not.toContain('proxy.test:443');
+  });
+
+  describe('where pip is named and Go is of the repository’s languages', () => {
+    const withGo = async (script: string) => {
+      const name = `go-${randomUUID()}`;
+      await mkdir(join(folder, name));
+      for (const [program, text] of Object.entries({ ...PROGRAMS, go: script }))
+        await writeFile(join(folder, name, program), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+      const { log, registries } = open({}, name, 5_000);
+      return { log, hosts: registries.of('pip install .', ['python', 'go']).then(({ hosts }) => hosts) };
+    };
+
+    test.each([
+      ['fails', 'exit 1'],
+      ['never answers', 'exec sleep 60'],
+    ])('a Go that %s stops nothing', async (_, script) => {
+      const { log, hosts } = await withGo(script);
+      expect(await hosts).toContain('index.test:443');
+      expect(log.lines.map(({ message }) => message)).toEqual(['go did not say which registry it uses.']);
+    });
+
+    test('a Go that the machine ended is asked again later', async () => {
+      const { hosts } = await withGo('kill -KILL $$');
+      await expect(hosts).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
+    });
   });
 
   test('are found for Maven and Cargo by what they ask a proxy for, and a missing client names none', async () => {
