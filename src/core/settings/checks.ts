@@ -93,8 +93,8 @@ export interface DetectedChecks {
   readonly types: FoundCommand | null;
   /**
    * Complete alternatives, most likely first: from another ecosystem, with fewer packages of Python, from CI workflow
-   * and .travis.yml, with a part of the tests, with pip instead of a Python lock file, from development container and
-   * Dockerfile.
+   * (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip instead of a Python lock file, from
+   * development container and Dockerfile.
    */
   readonly others: readonly Recipe[];
 }
@@ -102,8 +102,8 @@ export interface DetectedChecks {
 /**
  * Detects how a repository is set up, built and tested from its list of files and some of their texts (`checkFiles`).
  * The ecosystem with most test files wins of those with a test command, the first of package.json, Python, Go, Cargo,
- * Maven, Gradle, Ruby, PHP and .NET where several have as many; otherwise the CI workflow, a mise task, the usual command of such repositories, a makefile, .travis.yml. Set-up and
- * build come from the workflow if the files name none.
+ * Maven, Gradle, Ruby, PHP and .NET where several have as many; otherwise the CI workflow, a mise task, the usual
+ * command of such repositories, a makefile, .travis.yml. Set-up and build come from the workflow if the files name none.
  */
 export function detectChecks(repository: {
   readonly files: readonly string[];
@@ -114,9 +114,7 @@ export function detectChecks(repository: {
   const all = ecosystemsOf(snapshot);
   const found = mainFirst(all, snapshot.files);
   const job = ciJob(read);
-  const ci = job === null ? null : ciChecks(job);
-  const old = travisJob(read);
-  const travis = old === null ? null : ciChecks(old);
+  const [ci, alone, travis] = [ciChecks(job), ciChecks(job?.alone), ciChecks(travisJob(read))];
   const sure = found.find(isSure);
   const guess = sure ?? found.find(({ test }) => test) ?? found[0];
   const task = taskTest(read);
@@ -134,7 +132,7 @@ export function detectChecks(repository: {
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
     ...leanerSetups(snapshot, setup).map((one) => ({ ...own, setup: one })),
-    ...[ci, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
+    ...[ci, alone, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     ...(narrower ? [{ ...own, test: narrower }] : []),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
     ...containers,
@@ -260,7 +258,8 @@ interface CiChecks {
  * Converts the commands of a CI job to one per step; its Python packages go into a virtual environment. Null for a job
  * without tests.
  */
-function ciChecks({ file, commands }: CiJob): CiChecks | null {
+function ciChecks(job: CiJob | null = null): CiChecks | null {
+  const { file, commands } = job ?? { file: '', commands: [] };
   if (commands.length === 0) return null;
   const of = (part: CiCommand['part']) => [
     ...new Set(commands.flatMap((one) => (one.part === part ? [one.command] : []))),

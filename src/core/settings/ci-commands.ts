@@ -27,7 +27,7 @@ const MAX_SCRIPT_CHARS = 8_000;
 const MAX_SCRIPT_LINES = 60;
 /** Syntax that makes a script more than a portable list of commands. */
 const NOT_PLAIN =
-  /<<|\[\[|<\(|^\s*(?:if|for|while|until|case|select|function|trap|exec|eval|shopt|then|else|fi|do|done|esac)\b|^\s*[{}(]|^\s*\w+\s*\(\)/m;
+  /<<|\[\[|<\(|^[^\S\n]*(?:(?:if|for|while|until|case|select|function|trap|exec|eval|shopt|then|else|fi|do|done|esac)\b|[{}(]|\w+[^\S\n]*\(\))/m;
 
 /**
  * The commands of a `run:` script that set up, build or test. Empty for a script with control structures or for
@@ -39,8 +39,9 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
   if (script.length > MAX_SCRIPT_CHARS || NOT_PLAIN.test(text)) return [];
   const found: CiCommand[] = [];
   let { folder } = place;
-  for (const line of text.split(/\r?\n/).slice(0, MAX_SCRIPT_LINES)) {
-    const plain = withoutExpressions(line.trim(), place);
+  const lines = text.split(/\r?\n/).slice(0, MAX_SCRIPT_LINES);
+  for (const line of lines.filter(({ length }) => length <= MAX_COMMAND_CHARS)) {
+    const plain = withoutExpressions(withSingleBlanks(line.trim()), place);
     if (plain === null || plain === '' || /^(?:#|set\s)/.test(plain)) continue;
     for (const command of chainParts(plain) ?? [plain]) {
       const into = /^(?:cd|pushd)\s+(.*)$/.exec(command)?.[1];
@@ -58,6 +59,10 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
   }
   return found;
 }
+
+/** Patterns take quadratic time for long runs of blanks. */
+const withSingleBlanks = (line: string): string =>
+  line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\s+/g, (part) => (part.trim() === '' ? ' ' : part));
 
 /**
  * Resolves a folder of the repository relative to another; null if it leaves the repository or needs a shell to

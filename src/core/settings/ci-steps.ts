@@ -57,20 +57,22 @@ const DeclaredInput = z.object({ default: z.string().catch('') }).catch({ defaul
 const MAX_JOB_STEPS = 60;
 /** Maximum times that actions and workflows of the repository are written out. */
 const MAX_USES = 200;
+/** Maximum characters of scripts that are read, in all: an action may be used many times. */
+const MAX_READ_CHARS = 300_000;
 
 /** The texts of workflows and actions. */
 export interface CiFiles {
   /** The parsed file; null for none. */
   readonly read: (path: string) => unknown;
   /** Counts down. */
-  readonly left: { uses: number };
+  readonly left: { uses: number; chars: number };
 }
 
 /** Each file is parsed at most once: many jobs may use the same action. */
 export function ciFiles(files: Readonly<Record<string, string>>): CiFiles {
   const parsed = new Map<string, unknown>();
   return {
-    left: { uses: MAX_USES },
+    left: { uses: MAX_USES, chars: MAX_READ_CHARS },
     read(path) {
       if (!parsed.has(path))
         parsed.set(path, Object.hasOwn(files, path) ? readPlainYaml(files[path] ?? '') : null);

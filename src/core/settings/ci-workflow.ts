@@ -28,6 +28,8 @@ export interface CiJob {
   readonly services: readonly CiService[];
   /** Variables of the workflow, the job and its test steps, as written in the file. */
   readonly env: ReadonlyMap<string, string>;
+  /** Only if several jobs are read as one: the most likely of them. */
+  readonly alone?: CiJob;
 }
 
 /** A container that runs next to a job's tests. */
@@ -105,6 +107,7 @@ function withOtherParts(best: Scored, others: readonly Scored[]): CiJob {
     versions,
     services: services.filter(({ name }, at) => services.findIndex((one) => one.name === name) === at),
     env: new Map(parts.toReversed().flatMap(({ env }) => [...env])),
+    ...(parts.length > 1 ? { alone: best.job } : {}),
   };
 }
 
@@ -232,7 +235,8 @@ function readSteps(
       continue;
     const own = textsOf(step.env);
     const at = folderIn('', step['working-directory'] ?? (folder || '.'));
-    if (at === null) continue;
+    around.files.left.chars -= step.run.length;
+    if (at === null || around.files.left.chars < 0) continue;
     const found = scriptCommands(step.run, { folder: at, value, env: new Map([...env, ...own]), own });
     commands.push(...found);
     ofTests.push(...variablesOfTests(found, own));
