@@ -98,13 +98,17 @@ const isManifest = (path: string): boolean => MANIFEST.test(path.slice(path.last
 const DOTNET_PROJECT = /\.(?:cs|fs|vb)proj$/;
 
 /**
- * Languages of a repository's manifests: set-up may start the package client of each, whatever program it names itself.
- * `commands`: what is run, which may enter folders.
+ * Languages of a repository's manifests: set-up may start the package client of each, whatever program it names itself,
+ * as Maven starts npm. `commands`: what is run, which may enter folders.
  */
-export const languagesOf = (
+export function languagesOf(
   paths: readonly string[],
   commands: readonly string[],
-): readonly RuntimeLanguage[] => [...neededTools(paths, foldersEntered(commands)).languages.keys()];
+): readonly RuntimeLanguage[] {
+  const near = paths.filter((path) => isManifest(path) && isNearTop(path));
+  const below = new Set(near.map((path) => path.slice(path.lastIndexOf('/') + 1)));
+  return [...neededTools([...paths, ...below], foldersEntered(commands)).languages.keys()];
+}
 
 function neededTools(paths: readonly string[], entered: readonly string[]) {
   const languages = new Map<RuntimeLanguage, string>();
@@ -181,9 +185,11 @@ function isManifestBelow(path: string, sign: RegExp, entered: ReadonlySet<string
   const above = parts.map((_, depth) => parts.slice(0, depth).join('/'));
   const inside = above.some((one) => entered.has(one) && sign.test(path.slice(one.length + 1)));
   if (inside) return true;
-  const isData = SAMPLE_FOLDERS.test(path) || DATA_FOLDERS.test(path);
-  return sign.test(path) && !isData && path.split('/').length <= MAX_MANIFEST_DEPTH + 1;
+  return sign.test(path) && isNearTop(path);
 }
+
+const isNearTop = (path: string): boolean =>
+  path.split('/').length <= MAX_MANIFEST_DEPTH + 1 && !SAMPLE_FOLDERS.test(path) && !DATA_FOLDERS.test(path);
 
 interface NodeHints {
   readonly manifest: NodeManifest;

@@ -3,6 +3,7 @@ import {
   detectChecks,
   isVersionRange,
   languagesOf,
+  nextRecipe,
   parseVersion,
   satisfies,
   wantedTools,
@@ -34,6 +35,17 @@ describe('the languages of a repository without manifests at the top', () => {
         'python3 -m venv --system-site-packages .venv && (cd frontend && pnpm install) && (cd backend && ../.venv/bin/python -m pip install -r requirements.txt)',
       test: '(cd frontend && pnpm test) && (cd backend && ../.venv/bin/python -m pytest)',
     });
+  });
+
+  test('are tested without the others’ folders, if all of them together cannot be set up', () => {
+    const { commands, from, others } = detectChecks({ files: Object.keys(files), read: files });
+    expect(others[0]?.commands).toEqual({
+      setup: '(cd frontend && pnpm install)',
+      test: '(cd frontend && pnpm test)',
+    });
+    const failed = { recipe: { commands, from }, step: 'set-up', output: 'ERROR' } as const;
+    const next = nextRecipe({ others, named: [] }, [failed]);
+    expect(next).toMatchObject({ commands: others[0]?.commands, instead: { test: commands.test } });
   });
 
   test('are all that a job sets up', () => {
@@ -76,10 +88,18 @@ describe('the languages of a repository without manifests at the top', () => {
     ])
       expect(of(path)).toEqual([]);
     expect(of('rust/Cargo.toml')).toEqual(['rust']);
-    const maturin = ['pyproject.toml', 'Cargo.toml', 'web/package.json'];
-    expect(languagesOf(maturin, ['pip install .'])).toEqual(['rust', 'python']);
-    expect(languagesOf(maturin, ['(cd web && npm ci)'])).toEqual(['node', 'rust', 'python']);
     expect(of('bindings/python/Cargo.toml')).toEqual(['rust']);
+  });
+
+  test('are for registries those of every manifest down to two folders', () => {
+    const maturin = ['pyproject.toml', 'Cargo.toml', 'web/package.json'];
+    expect(languagesOf(maturin, ['pip install .'])).toEqual(['node', 'rust', 'python']);
+    expect(languagesOf(['pom.xml', 'frontend/package.json'], ['mvn -B package'])).toEqual(['node', 'java']);
+    expect(languagesOf(['package.json', 'a/python/pyproject.toml'], ['npm ci'])).toEqual(['node', 'python']);
+    expect(wanted({ 'pom.xml': '', 'frontend/package.json': '{}' }).languages.has('node')).toBe(false);
+    const corners = ['src/main/webapp/package.json', 'testdata/package.json', 'examples/a/Gemfile'];
+    expect(languagesOf(['pom.xml', ...corners], ['mvn -B package'])).toEqual(['java']);
+    expect(languagesOf(['pom.xml', ...corners], ['(cd src/main/webapp && npm ci)'])).toContain('node');
   });
 });
 
