@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkFiles, detectChecks, toolchainFiles, wantedTools } from '../../../src/core/settings/index.ts';
+import { cpuMsSince } from '../../world/cpu-time.ts';
 
 const CI = '.github/workflows/ci.yml';
 
@@ -254,7 +255,7 @@ jobs:
   });
 
   test('actions that are used many times over cost no long time', () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     const big = `runs:\n  steps:\n${`    - run: make test-\${{ inputs.a }}\n`.repeat(900)}`;
     const uses = `      - uses: ./.github/actions/big\n        with: { a: ${'x'.repeat(400)} }\n`.repeat(500);
     const paths = Array.from({ length: 12 }, (_, at) => `.github/workflows/w${at}.yml`);
@@ -262,7 +263,7 @@ jobs:
       ...Object.fromEntries(paths.map((path) => [path, workflow(uses)])),
       '.github/actions/big/action.yml': big,
     });
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(cpuMsSince(began)).toBeLessThan(3_000);
   });
 
   test('tox and nox are started without uv, pipx and their options; scripts in usual folders are tests', () => {
@@ -591,9 +592,9 @@ describe('hostile workflows say nothing', () => {
     ['no YAML', '\t{{{{'],
     ['steps that are no steps', 'on: push\njobs:\n  test:\n    steps: [1, [2], {run: [3]}, null]\n'],
   ])('%s', (_, text) => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     expect(detect({ [CI]: text, Makefile: 'test:\n\ttrue\n' }).commands).toEqual({ test: 'make test' });
-    expect(performance.now() - began).toBeLessThan(2_000);
+    expect(cpuMsSince(began)).toBeLessThan(2_000);
   });
 
   test('only so many workflows are read', () => {
@@ -603,7 +604,7 @@ describe('hostile workflows say nothing', () => {
   });
 
   test('long lines cost no long time', () => {
-    const began = performance.now();
+    const began = process.cpuUsage();
     for (const line of [
       'A=1 '.repeat(1_900),
       `npm ${'i '.repeat(3_900)}`,
@@ -611,6 +612,6 @@ describe('hostile workflows say nothing', () => {
       `"${'\\'.repeat(7_000)}`,
     ])
       detect({ [CI]: workflow(`      - run: |\n          ${line}\n`) });
-    expect(performance.now() - began).toBeLessThan(3_000);
+    expect(cpuMsSince(began)).toBeLessThan(3_000);
   });
 });
