@@ -65,6 +65,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/openai': ['adapters/coders', 'adapters/models'],
   '@ai-sdk/google': ['adapters/coders', 'adapters/models'],
   '@ai-sdk/openai-compatible': ['adapters/coders', 'adapters/models'],
+  '@actions/expressions': ['core'],
   '@agentclientprotocol/sdk': ['adapters/coders'],
   '@pydantic/genai-prices': ['adapters/gateway'],
   'async-mutex': [

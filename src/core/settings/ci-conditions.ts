@@ -1,13 +1,43 @@
+import {
+  Binary,
+  ContextAccess,
+  type Expr,
+  FunctionCall,
+  Grouping,
+  IndexAccess,
+  Literal,
+  Logical,
+  Unary,
+} from '@actions/expressions/ast';
+import { BooleanData, type ExpressionData, Null, StringData } from '@actions/expressions/data/index';
+import { wellKnownFunctions } from '@actions/expressions/funcs';
+import { Lexer, TokenType } from '@actions/expressions/lexer';
+import { Parser } from '@actions/expressions/parser';
+import { equals, greaterThan, lessThan, truthy } from '@actions/expressions/result';
 import { type CiMatrix, matrixValuesOnLinux } from './ci-matrix.ts';
 
-/** Maximum characters of a condition that are read, and its nesting. */
+/** Maximum characters of a condition that are read. */
 const MAX_CONDITION_CHARS = 500;
-const MAX_CONDITION_DEPTH = 8;
+/** Maximum combinations of values, of several keys of a matrix, that an operation is evaluated for. */
+const MAX_COMBINATIONS = 200;
 /** Not for the tests of a change, on Linux, that succeed. */
-const ELSEWHERE =
-  /windows|macos|darwin|failure\(|cancelled\(|schedule|cron|dispatch|release|nightly|secrets\./i;
+const ELSEWHERE = /windows|macos|darwin|schedule|cron|dispatch|release|nightly|secrets\./i;
+const LINUX = /linux|ubuntu/i;
 /** Keys of a matrix that name an operating system. */
 const SYSTEM_KEY = /^(?:os|runner|runs-on|platform|system|image)$|\bos\b/i;
+/** docs.github.com/en/actions/reference/workflows-and-actions/contexts */
+const CONTEXTS = 'github env vars job jobs steps runner secrets strategy matrix needs inputs'.split(' ');
+/** In a run without failures. */
+const STATUS = new Map([
+  ['success', true],
+  ['always', true],
+  ['failure', false],
+  ['cancelled', false],
+]);
+const OTHER_FUNCTIONS = [
+  ...[...STATUS.keys()].map((name) => ({ name, minArgs: 0, maxArgs: 0 })),
+  { name: 'hashFiles', minArgs: 1, maxArgs: 255 },
+];
 
 /**
  * Whether a step runs on Linux in a run without failures, for some job of the matrix; null if only GitHub knows.
@@ -16,106 +46,165 @@ const SYSTEM_KEY = /^(?:os|runner|runs-on|platform|system|image)$|\bos\b/i;
 export function runsHere(condition: string | undefined, matrix: CiMatrix): boolean | null {
   const text = (condition ?? '').replace(/^\s*\$\{\{|\}\}\s*$/g, '').trim();
   if (text.length > MAX_CONDITION_CHARS) return false;
-  return text === '' ? true : conditionValue(text, matrix, 0);
+  if (text === '') return true;
+  const expression = parsedCondition(text);
+  if (expression === null) return ELSEWHERE.test(text) ? false : null;
+  return isForSome(expression, true, matrix);
 }
 
-/** `negated`: jobs of a matrix differ, so `matrix.slow` and `!matrix.slow` may both be true for some. */
-function conditionValue(condition: string, matrix: CiMatrix, depth: number, negated = false): boolean | null {
-  const text = condition.trim();
-  if (depth > MAX_CONDITION_DEPTH) return null;
-  const values = (parts: readonly string[]) =>
-    parts.map((part) => conditionValue(part, matrix, depth + 1, negated));
-  const some = splitAt(text, '||');
-  if (some.length > 1) return oneOf(values(some), !negated);
-  const all = splitAt(text, '&&');
-  if (all.length > 1) return oneOf(values(all), negated);
-  const [, opposite, group] = /^(?:!(?!=)\s*(.*)|\((.*)\))$/s.exec(text) ?? [];
-  const inner = opposite ?? group;
-  if (inner !== undefined)
-    return conditionValue(inner, matrix, depth + 1, negated !== (opposite !== undefined));
-  return simpleValue(text, matrix, negated) ?? (ELSEWHERE.test(text) ? negated : null);
-}
-
-/** The value that decides if some part has it; null if one is unknown. */
-const oneOf = (values: readonly (boolean | null)[], deciding: boolean): boolean | null =>
-  values.includes(deciding) ? deciding : values.includes(null) ? null : !deciding;
-
-/** Parts of an expression between an operator outside of quotes and brackets. */
-function splitAt(text: string, operator: '||' | '&&'): readonly string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const [token] of text.matchAll(/'[^']*'|\|\||&&|[\s\S]/g)) {
-    if (token === '(') depth++;
-    if (token === ')') depth--;
-    if (token === operator && depth === 0) parts.push('');
-    else parts[parts.length - 1] += token;
+function parsedCondition(text: string): Expr | null {
+  try {
+    return new Parser(new Lexer(text).lex().tokens, CONTEXTS, OTHER_FUNCTIONS).parse();
+  } catch {
+    // Not an expression that GitHub would take.
+    return null;
   }
-  return parts;
 }
 
-const isTruthy = (value: string): boolean => !/^(?:|false|0|null)$/i.test(value);
-
-/** Without operators that join conditions; null if unknown. */
-function simpleValue(text: string, matrix: CiMatrix, negated: boolean): boolean | null {
-  if (/^(?:success|always)\(\)$/.test(text)) return !negated;
-  if (/^github\.event_name\s*!=\s*'(?:schedule|workflow_dispatch|release)'$/.test(text)) return !negated;
-  const [, call = '', of = '', part = ''] =
-    /^(startsWith|endsWith|contains)\(\s*([\w.-]+)\s*,\s*'([^']*)'\s*\)$/i.exec(text) ?? [];
-  const called = CALLS[call.toLowerCase()];
-  if (called) return holds(of, matrix, { name: part, test: (value) => called(value, part), negated });
-  const [, left = '', sign = '', right = ''] =
-    /^([\w.-]+|'[^']*')\s*(==|!=|<=|>=|<|>)\s*('[^']*'|true|false|[\d.]+)$/.exec(text) ?? [];
-  if (sign === '') {
-    const values = valuesOf(text, matrix);
-    const found = values?.filter((value) => isTruthy(value) !== negated);
-    // A flag marks special jobs; the others are as good without it.
-    if (!negated && found?.length !== 0 && found?.length !== values?.length) return null;
-    return values && (values.length === 0 ? negated : found?.length !== 0);
+/** Whether an expression is `wanted` in some job; null if only GitHub knows. `x` and `!x` may both be true for some. */
+function isForSome(expression: Expr, wanted: boolean, matrix: CiMatrix): boolean | null {
+  if (expression instanceof Grouping) return isForSome(expression.group, wanted, matrix);
+  if (expression instanceof Unary) return isForSome(expression.expr, !wanted, matrix);
+  if (expression instanceof Logical) {
+    const values = expression.args.map((one) => isForSome(one, wanted, matrix));
+    const deciding = (expression.operator.type === TokenType.OR) === wanted;
+    return values.includes(deciding) ? deciding : values.includes(null) ? null : !deciding;
   }
-  const name = right.replace(/^'(.*)'$/, '$1');
-  const opposite = negated !== (sign === '!=');
-  const test = (value: string): boolean => compared(value, sign === '!=' ? '==' : sign, name);
-  return holds(left, matrix, { name, test, negated: opposite });
+  const values = valuesOf(expression, matrix);
+  if (values === null) return ELSEWHERE.test(mentionedIn(expression).join(' ')) ? !wanted : null;
+  const found = values.filter((one) => truthy(one) === wanted);
+  // A flag marks special jobs; the others are as good without it.
+  if (wanted && contextPath(expression) !== null && found.length > 0 && found.length < values.length)
+    return null;
+  return values.length === 0 ? !wanted : found.length > 0;
 }
 
-const CALLS: Readonly<Record<string, (value: string, part: string) => boolean>> = {
-  startswith: (value, part) => value.startsWith(part),
-  endswith: (value, part) => value.endsWith(part),
-  contains: (value, part) => value.includes(part),
-};
+/** Values that an expression has in the jobs; null if only GitHub knows them. */
+type Values = readonly ExpressionData[] | null;
 
-function compared(value: string, sign: string, literal: string): boolean {
-  const isEqual = value.toLowerCase() === literal.toLowerCase();
-  const [one, other] = [Number.parseFloat(value), Number.parseFloat(literal)];
-  if (isEqual) return sign.endsWith('=');
-  return sign.startsWith('<') ? one < other : sign.startsWith('>') ? one > other : false;
+function valuesOf(expression: Expr, matrix: CiMatrix): Values {
+  if (expression instanceof Literal) {
+    const { literal } = expression;
+    return [literal instanceof StringData ? dataOf(literal.value) : literal];
+  }
+  if (expression instanceof Grouping) return valuesOf(expression.group, matrix);
+  if (expression instanceof Binary) return comparedValues(expression, matrix);
+  if (expression instanceof FunctionCall) return calledValues(expression, matrix);
+  return pathValues(contextPath(expression), matrix);
 }
 
-interface Comparison {
-  /** What the value is compared with. */
-  readonly name: string;
-  readonly test: (value: string) => boolean;
-  readonly negated: boolean;
+function comparedValues({ left, operator, right }: Binary, matrix: CiMatrix): Values {
+  const isDifferent = operator.type === TokenType.BANG_EQUAL;
+  const sides = [left, right].map((side) => ({ side, values: valuesOf(side, matrix) }));
+  const literal = sides.find(({ side }) => side instanceof Literal)?.values?.[0]?.coerceString();
+  if (literal !== undefined && sides.some(({ side }) => isSystem(side, matrix)))
+    return [new BooleanData(LINUX.test(literal) !== isDifferent)];
+  // An event, a branch or a system that is not that of a change.
+  if (
+    literal !== undefined &&
+    ELSEWHERE.test(literal) &&
+    !mentionedIn(left).includes('secrets') &&
+    isDifferent
+  )
+    return [new BooleanData(true)];
+  const pairs = combined(sides.map(({ values }) => values));
+  return pairs?.map((pair) => new BooleanData(compared(pair, operator.type))) ?? null;
 }
 
-/** Whether it holds for some value. A system, and what no entry of the matrix has, is told by its name. */
-function holds(of: string, matrix: CiMatrix, { name, test, negated }: Comparison): boolean | null {
-  const key = /^matrix\.(.*)$/.exec(of)?.[1];
-  const values = of === 'runner.os' || SYSTEM_KEY.test(key ?? '') ? [] : valuesOf(of, matrix);
-  if (values === null) return null;
-  if (values.length > 0) return values.some((value) => test(value) !== negated);
-  return /linux|ubuntu/i.test(name) !== negated;
+function compared(
+  [left = new Null(), right = new Null()]: readonly ExpressionData[],
+  operator: TokenType,
+): boolean {
+  const isEqual = equals(left, right);
+  switch (operator) {
+    case TokenType.EQUAL_EQUAL:
+      return isEqual;
+    case TokenType.BANG_EQUAL:
+      return !isEqual;
+    case TokenType.GREATER:
+      return greaterThan(left, right);
+    case TokenType.GREATER_EQUAL:
+      return isEqual || greaterThan(left, right);
+    case TokenType.LESS:
+      return lessThan(left, right);
+    default:
+      return isEqual || lessThan(left, right);
+  }
 }
 
-/** Values of a context; null for one that only GitHub knows. */
-function valuesOf(path: string, matrix: CiMatrix): readonly string[] | null {
-  const literal = /^(?:'([^']*)'|(true|false))$/.exec(path);
-  if (literal) return [literal[1] ?? literal[2] ?? ''];
+function calledValues({ functionName, args }: FunctionCall, matrix: CiMatrix): Values {
+  const name = functionName.lexeme.toLowerCase();
+  const status = STATUS.get(name);
+  if (status !== undefined) return [new BooleanData(status)];
+  const [of, part] = args;
+  if (of && part instanceof Literal && isSystem(of, matrix))
+    return [new BooleanData(LINUX.test(part.literal.coerceString()))];
+  const called = Object.hasOwn(wellKnownFunctions, name) ? wellKnownFunctions[name] : undefined;
+  const rows = combined(args.map((one) => valuesOf(one, matrix)));
+  if (!called || !rows) return null;
+  try {
+    return rows.map((row) => called.call(...row));
+  } catch {
+    // `fromJSON` of what is no JSON.
+    return null;
+  }
+}
+
+/** All combinations of the values of several expressions. */
+function combined(all: readonly Values[]): readonly (readonly ExpressionData[])[] | null {
+  let rows: readonly (readonly ExpressionData[])[] = [[]];
+  for (const values of all) {
+    if (values === null || rows.length * values.length > MAX_COMBINATIONS) return null;
+    rows = rows.flatMap((row) => values.map((value) => [...row, value]));
+  }
+  return rows;
+}
+
+/** `matrix.os`; null for what is none. */
+function contextPath(expression: Expr): string | null {
+  if (expression instanceof ContextAccess) return expression.name.lexeme;
+  if (!(expression instanceof IndexAccess) || !(expression.index instanceof Literal)) return null;
+  const of = contextPath(expression.expr);
+  return of === null ? null : `${of}.${expression.index.literal.coerceString()}`;
+}
+
+const matrixKey = (path: string | null): string | undefined =>
+  /^matrix\.([\w-]+(?:\.[\w-]+)?)$/.exec(path ?? '')?.[1];
+
+/** An operating system, and what no entry of the matrix has, is told by its name. */
+function isSystem(expression: Expr, matrix: CiMatrix): boolean {
+  const path = contextPath(expression);
+  const key = matrixKey(path);
+  return (
+    path === 'runner.os' ||
+    (key !== undefined && (SYSTEM_KEY.test(key) || pathValues(path, matrix)?.length === 0))
+  );
+}
+
+function pathValues(path: string | null, matrix: CiMatrix): Values {
   // Nothing is cached here.
-  if (/^steps\.[\w-]+\.outputs\.cache-hit$/.test(path)) return [''];
-  const key = /^matrix\.([\w-]+(?:\.[\w-]+)?)$/.exec(path)?.[1];
+  if (/^steps\.[\w-]+\.outputs\.cache-hit$/.test(path ?? '')) return [new StringData('')];
+  const key = matrixKey(path);
   const values = key === undefined ? null : matrixValuesOnLinux(matrix, key);
   // A matrix or a list that an earlier job prints.
   const isUnknown = Object.keys(matrix).length === 0 || values?.some((value) => value.includes('${{'));
-  return isUnknown ? null : values;
+  return isUnknown || values === null ? null : values.map(dataOf);
+}
+
+/** Files are read as texts: what YAML has as a boolean or as nothing is one here. */
+function dataOf(text: string): ExpressionData {
+  if (/^(?:true|false)$/i.test(text)) return new BooleanData(text.toLowerCase() === 'true');
+  return /^(?:null|0)$/i.test(text) ? new Null() : new StringData(text);
+}
+
+/** Names and literals in an expression, in their order. */
+function mentionedIn(expression: Expr): readonly string[] {
+  const path = contextPath(expression);
+  if (path !== null) return [path.split('.', 1)[0] ?? '', path];
+  if (expression instanceof Literal) return [expression.literal.coerceString()];
+  if (expression instanceof Binary) return [expression.left, expression.right].flatMap(mentionedIn);
+  if (expression instanceof FunctionCall)
+    return [expression.functionName.lexeme, ...expression.args.flatMap(mentionedIn)];
+  if (expression instanceof Grouping) return mentionedIn(expression.group);
+  return [];
 }
