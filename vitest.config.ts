@@ -21,13 +21,26 @@ const LONG = [
   '/test/adapters/git/workspaces',
 ];
 
+const place = ({ moduleId }: TestSpecification): number => {
+  const at = LONG.findIndex((part) => moduleId.includes(part));
+  return at < 0 ? LONG.length : at;
+};
+
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => {
-      const at = LONG.findIndex((part) => moduleId.includes(part));
-      return at < 0 ? LONG.length : at;
-    };
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
+  }
+
+  /** Deals the files in turn, so that each part (`--shard=1/2`) has as many of the long ones. */
+  override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
+    return files
+      .toSorted(
+        (one, other) =>
+          place(one) - place(other) ||
+          (one.moduleId < other.moduleId ? -1 : one.moduleId > other.moduleId ? 1 : 0),
+      )
+      .filter((_, at) => at % count === index - 1);
   }
 }
 
