@@ -75,7 +75,8 @@ const recordOf = ({ run, stages }: Entry): RunRecord =>
 const byAge = (a: RunRecord, b: RunRecord): number => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1);
 
 /** As admission counts: on GitHub, with a task. */
-const belongsTo = (run: RunRecord, whose: Whose): boolean => run.task !== undefined && isOf(run, whose);
+const belongsTo = (run: Pick<RunRecord, 'origin' | 'task'>, whose: Whose): boolean =>
+  run.task !== undefined && isOf(run, whose);
 
 function isOf({ origin }: Pick<RunRecord, 'origin'>, { kind, id }: Whose): boolean {
   if (origin.kind !== 'github') return false;
@@ -117,7 +118,11 @@ export function memoryStore(): Store {
         }),
         NO_USAGE,
       );
-  const records = (): RunRecord[] => [...entries.values()].map(recordOf).toSorted(byAge);
+  const records = (counts: (run: Entry['run']) => boolean = () => true): RunRecord[] =>
+    [...entries.values()]
+      .filter(({ run }) => counts(run))
+      .map(recordOf)
+      .toSorted(byAge);
   const { forget, ...live } = memoryLive({
     require: (id) => entry(id),
     records,
@@ -129,11 +134,9 @@ export function memoryStore(): Store {
       await picked.picks(id),
     ],
   });
-  const living = (): RunRecord[] => records().filter((run) => !isFinal(run.state));
+  const living = (): RunRecord[] => records((run) => !isFinal(run.state));
   const inStates = (states: readonly RunState[]): RunRecord[] =>
-    records()
-      .filter(({ state }) => states.includes(state))
-      .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    records(({ state }) => states.includes(state));
 
   return {
     async createRun(run) {
@@ -322,7 +325,7 @@ export function memoryStore(): Store {
       };
     },
     async startedSince(at, whose) {
-      return records().filter((run) => run.createdAt >= at && belongsTo(run, whose)).length;
+      return [...entries.values()].filter(({ run }) => run.createdAt >= at && belongsTo(run, whose)).length;
     },
     async spentSince(at, whose) {
       const asked = (id: RunId): boolean => {

@@ -35,8 +35,11 @@ export function openApi({ access, commands, world }: WebParts, live: ApiParts['l
   app.use('/api/*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }));
   addReading(app, parts);
   addCommands(app, parts);
-  const document = routes.apiDescription();
-  app.get(routes.describeRoute.path, (c) => c.json(document));
+  let document: ReturnType<typeof routes.apiDescription> | undefined;
+  app.get(routes.describeRoute.path, (c) => {
+    document ??= routes.apiDescription();
+    return c.json(document);
+  });
   app.all('/api/*', (c) => problemResponse(notThere(), c.req.path));
   return app;
 }

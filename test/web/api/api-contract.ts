@@ -1,4 +1,4 @@
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { apiDescription } from '../../../src/web/index.ts';
 
 interface Media {
@@ -41,24 +41,43 @@ export interface ApiContract {
   checkEvent(name: string, data: unknown): void;
 }
 
-const EVENT_SCHEMAS: Readonly<Record<string, string>> = {
-  run: '#/components/schemas/RunEvent',
-  steps: '#/components/schemas/StepsEvent',
-  end: '#/components/schemas/EndEvent',
+const EVENT_SCHEMAS: Readonly<Record<string, object>> = {
+  run: { $ref: '#/components/schemas/RunEvent' },
+  steps: { $ref: '#/components/schemas/StepsEvent' },
+  end: { $ref: '#/components/schemas/EndEvent' },
 };
+
+type Errors = (schema: object, value: unknown) => readonly string[];
+
+function openDescription(): { readonly description: Description; readonly errorsOf: Errors } {
+  const description = JSON.parse(JSON.stringify(apiDescription())) as Description;
+  const quick = { inlineRefs: false, code: { optimize: false } };
+  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, ...quick });
+  ajv.addSchema({ $id: 'api', components: description.components }, 'api');
+  const compiled = new WeakMap<object, ValidateFunction>();
+  const errorsOf: Errors = (schema, value) => {
+    const validate = compiled.get(schema) ?? ajv.compile(rooted(schema) as object);
+    compiled.set(schema, validate);
+    return validate(value) ? [] : (validate.errors ?? []).map(sentence);
+  };
+  return { description, errorsOf };
+}
+
+/** Shared by all contracts of a process: to make and compile it takes longer than most tests. */
+const described = (() => {
+  let opened: ReturnType<typeof openDescription> | undefined;
+  return () => {
+    opened ??= openDescription();
+    return opened;
+  };
+})();
 
 /** Compares what goes over the wire with the description that the server publishes. */
 export function openApiContract(): ApiContract {
-  const description = JSON.parse(JSON.stringify(apiDescription())) as Description;
-  const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false });
-  ajv.addSchema({ $id: 'api', components: description.components }, 'api');
+  const { description, errorsOf } = described();
   const violations: string[] = [];
   const seen = new Set<string>();
 
-  const errorsOf = (schema: object, value: unknown): readonly string[] => {
-    const validate = ajv.compile(rooted(schema) as object);
-    return validate(value) ? [] : (validate.errors ?? []).map(sentence);
-  };
   function requestErrors(
     operation: Operation,
     template: string,
@@ -107,7 +126,7 @@ export function openApiContract(): ApiContract {
     checkEvent(name, data) {
       seen.add('followRun');
       const schema = EVENT_SCHEMAS[name];
-      const errors = schema ? errorsOf({ $ref: schema }, data) : ['it is not described'];
+      const errors = schema ? errorsOf(schema, data) : ['it is not described'];
       violations.push(...errors.map((error) => `event ${name}: ${error}`));
     },
     check(exchange) {
