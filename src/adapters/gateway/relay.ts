@@ -266,7 +266,7 @@ function isJson(record: Buffer): boolean {
 }
 
 function unreadable({ statusCode, headers }: IncomingMessage): string | null {
-  if (statusCode === 204 || statusCode === 205) return 'The model provider answered without content.';
+  if ([101, 204, 205].includes(statusCode ?? 0)) return 'The model provider answered without content.';
   const { 'content-encoding': encoding = 'identity' } = headers;
   return encoding === 'identity' ? null : 'The model provider answered in a format that was not requested.';
 }

@@ -1,4 +1,4 @@
-import http, { type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import http, { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 
@@ -34,7 +34,6 @@ export class Silent extends Error {}
 
 /** Sends one call; rejects if no answer begins. Does not follow redirects. */
 export function sendUpstream(call: UpstreamCall): Promise<IncomingMessage> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const start = call.url.protocol === 'https:' ? https.request : http.request;
   // A separate connection: one that the provider closes while it is idle would look like a paid call that failed.
   const request = start(call.url, {
@@ -46,9 +45,21 @@ export function sendUpstream(call: UpstreamCall): Promise<IncomingMessage> {
   request.setTimeout(call.silenceMs, () =>
     request.destroy(new Silent('the provider was silent for too long')),
   );
-  request.on('response', resolve);
-  request.on('error', reject);
   request.end(call.payload);
+  return answerTo(request);
+}
+
+/** Rejects if no answer begins. */
+function answerTo(request: ClientRequest): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  request.on('response', resolve);
+  // Without a listener, Node closes the connection of an answer with status 101 and reports neither answer nor error.
+  request.on('upgrade', (answer, socket) => {
+    socket.destroy();
+    resolve(answer);
+  });
+  request.on('error', reject);
+  request.on('close', () => reject(new Error('the connection was closed before an answer')));
   return promise;
 }
 
@@ -87,7 +98,6 @@ interface JsonQuestion {
 export async function fetchJson(question: JsonQuestion): Promise<JsonAnswer> {
   const { url, protocol, key, signal } = question;
   const start = url.protocol === 'https:' ? https.get : http.get;
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const headers = {
     ...(protocol === 'anthropic' ? anthropicHeaders({}) : {}),
     ...authorization(protocol, key),
@@ -95,9 +105,8 @@ export async function fetchJson(question: JsonQuestion): Promise<JsonAnswer> {
     'accept-encoding': 'identity',
     'user-agent': 'runoff',
   };
-  start(url, { headers, signal, agent: false }, resolve).on('error', reject);
   try {
-    const answer = await promise;
+    const answer = await answerTo(start(url, { headers, signal, agent: false }));
     if (answer.statusCode === 200) return { kind: 'json', value: await readJson(answer, question.mostBytes) };
     answer.destroy();
     return { kind: 'status', status: answer.statusCode ?? 502 };

@@ -76,6 +76,16 @@ const FAULTS: Readonly<Record<string, Failing>> = {
   'a status that does not exist': { ...status(600), client: 502 },
   'an answer without content': { ...withoutContent(204), ...once },
   'an answer without content that asks for another form': { ...withoutContent(205), ...once },
+  'an answer that would change the protocol of the connection': {
+    does: (response) =>
+      response.socket?.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+      ),
+    client: 502,
+    ...once,
+    rows: [101],
+    billed: true,
+  },
   'a request that it does not take': { ...status(400), ...once, rows: [400] },
   'a connection that is cut before an answer': {
     does: (response) => response.destroy(),

@@ -82,6 +82,14 @@ describe('the models of providers', () => {
       'It answered with HTTP 500.',
     ],
     [
+      'changes the protocol of the connection',
+      (_, response) =>
+        response.socket?.write(
+          'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+        ),
+      'It answered with HTTP 101.',
+    ],
+    [
       'sends no JSON',
       (_, response) => response.end(`<b>${OPENAI_KEY}`),
       'Its answer is not a list of models.',
