@@ -159,6 +159,16 @@ export function netrcLogins(text: string, hosts: readonly string[]): readonly Lo
   });
 }
 
+/** Logins for these places in the operator's netrc file, which pip, uv and Go read. */
+export async function netrcAt(
+  env: ClientEnvironment,
+  places: readonly HostPath[],
+): Promise<readonly Login[]> {
+  const text = await fileText(env.NETRC ?? join(env.HOME ?? homedir(), '.netrc'));
+  const hosts = new Set(places.map(({ host }) => host));
+  return loginsWithin(netrcLogins(text, [...hosts]), places);
+}
+
 /** Sibling folders of `simple` in a mirror on disk, whose pages link to them as `../../files/…`. */
 const BESIDE_INDEX = ['files', 'packages'];
 

@@ -7,7 +7,6 @@ import {
   accessTo,
   besideIndex,
   type ClientAnswer,
-  type ClientEnvironment,
   fileText,
   hostOf,
   isText,
@@ -16,7 +15,7 @@ import {
   localFolderOf,
   loginIn,
   loginsWithin,
-  netrcLogins,
+  netrcAt,
   npmLogins,
   placeOf,
   urlsIn,
@@ -78,10 +77,6 @@ async function askNpm(question: ClientQuestion): Promise<ClientAnswer> {
   });
 }
 
-/** The operator's netrc file, which pip, uv and Go read. */
-const netrc = (env: ClientEnvironment): Promise<string> =>
-  fileText(env.NETRC ?? join(env.HOME ?? homedir(), '.netrc'));
-
 const PIP_DEFAULTS =
   'from pip._internal.models.index import PyPI as p; print(p.simple_url, "https://" + p.file_storage_domain)';
 
@@ -113,10 +108,9 @@ async function askPip(question: ClientQuestion): Promise<ClientAnswer> {
   const more = of('extra-index-url');
   const links = of('find-links');
   const own = [...(index ? [index] : urlsIn(await run(question, 'python3', '-c', PIP_DEFAULTS))), ...more];
-  const { hosts } = accessTo(own);
   const places = own.filter((url) => hostOf(url) !== null).map((url) => placeOf(url, besideIndex(url)));
   return accessTo(own, {
-    logins: [...logins, ...loginsWithin(netrcLogins(await netrc(env), hosts), places)],
+    logins: [...logins, ...(await netrcAt(env, places))],
     authorities: [await fileText(/(?:^|\.)cert='([^']*)'/m.exec(settings)?.[1])].filter(Boolean),
     env: {
       ...(index ? { PIP_INDEX_URL: index, UV_DEFAULT_INDEX: index } : {}),
@@ -137,14 +131,13 @@ async function askGo(question: ClientQuestion): Promise<ClientAnswer> {
     ? [`https://${checksums.trim()}`]
     : urlsIn(checksums);
   // `direct` would fetch from any host that a module names.
-  const { hosts } = accessTo(proxies);
   return accessTo([...proxies, ...database], {
     logins: [
       ...named.flatMap((url) => loginIn(url)),
-      ...loginsWithin(
-        netrcLogins(await netrc(env), hosts),
+      ...(await netrcAt(
+        env,
         proxies.map((url) => placeOf(url)),
-      ),
+      )),
     ],
     env: proxies.length > 0 ? { GOPROXY: proxies.join(',') } : {},
   });

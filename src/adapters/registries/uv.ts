@@ -9,6 +9,8 @@ import {
   fileText,
   isText,
   loginIn,
+  netrcAt,
+  placeOf,
   withoutLogin,
 } from './answers.ts';
 
@@ -34,7 +36,13 @@ export async function askUv(env: ClientEnvironment): Promise<ClientAnswer> {
   const more = [...new Set(found.filter(({ isDefault }) => !isDefault).map(({ url }) => url))];
   const urls = [...(first ? [first.url] : []), ...more];
   return accessTo(urls, {
-    logins: urls.flatMap((url) => loginIn(url, besideIndex(url))),
+    logins: [
+      ...urls.flatMap((url) => loginIn(url, besideIndex(url))),
+      ...(await netrcAt(
+        env,
+        urls.map((url) => placeOf(url, besideIndex(url))),
+      )),
+    ],
     env: {
       ...(first ? { UV_DEFAULT_INDEX: withoutLogin(first.url) } : {}),
       ...(more.length > 0 ? { UV_INDEX: more.map(withoutLogin).join(' ') } : {}),

@@ -105,6 +105,8 @@ describe('logins of a whole host', () => {
     const devpi = { NETRC, PIP_TEST_INDEX: 'https://corp.test/team/dev/+simple/' };
     expect(await rulesOf('pip install x', devpi)).toEqual(['/team/dev/']);
     expect(await rulesOf('go mod download', { NETRC })).toEqual(['/']);
+    const uv = { NETRC, UV_DEFAULT_INDEX: 'https://corp.test/api/packages/uv/simple' };
+    expect(await rulesOf('uv sync', uv)).toEqual(['/api/packages/uv/']);
   });
 
   test('may be for folders of projects that npm names, and for no other place', async () => {
