@@ -245,6 +245,19 @@ describe('the login of the operator for a registry', () => {
   test('is told to the log as a secret', () => {
     expect(hidden).toEqual(expect.arrayContaining([TOKEN, PASSWORD]));
   });
+
+  test.each(['', ':x-oauth-basic'])(
+    'is told to the log where a token is the user name of an address (%j after it)',
+    async (rest) => {
+      const told: string[] = [];
+      const index = `https://${TOKEN}${rest}@uv.test/simple`;
+      const env = { PATH: folder, HOME: folder, UV_DEFAULT_INDEX: index };
+      const onSecrets = (secrets: readonly string[]) => told.push(...secrets);
+      await openRegistries({ log: memoryLog(), newFolder: () => folder, env, onSecrets }).of('uv sync');
+      expect(told).toContain(TOKEN);
+      expect(told).not.toContain('');
+    },
+  );
 });
 
 describe('connections through the login', () => {

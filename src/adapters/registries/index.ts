@@ -115,13 +115,15 @@ function lazily<T>(make: () => T): () => T {
   };
 }
 
-/** The parts of a login that must not be logged: the token, or name and password together and the password. */
+/** What stands for the password where the user name is a token. */
+const NO_PASSWORD = /^(?:x(?:-oauth-basic)?)?$/;
+
+/** The parts of a login that must not be logged: the token, or name and password together and the secret of the two. */
 function secretsIn(authorization: string): readonly string[] {
   const [scheme, value = ''] = authorization.split(' ', 2);
-  const password = Buffer.from(value, 'base64')
-    .toString()
-    .replace(/^[^:]*:/, '');
-  return scheme === 'Basic' ? [value, password] : [value];
+  if (scheme !== 'Basic') return [value];
+  const [, name = '', password = ''] = /^([^:]*):?(.*)$/s.exec(Buffer.from(value, 'base64').toString()) ?? [];
+  return [value, NO_PASSWORD.test(password) ? name : password].filter(Boolean);
 }
 
 /** Whether a login can be sent; an unusable one is reported. */
