@@ -123,24 +123,47 @@ async function askPip(question: ClientQuestion): Promise<ClientAnswer> {
 
 async function askGo(question: ClientQuestion): Promise<ClientAnswer> {
   const { env } = question;
-  const printed = await run(question, 'go', 'env', 'GOPROXY', 'GOSUMDB');
-  const [proxy = '', checksums = ''] = printed.split('\n');
-  const named = urlsIn(proxy);
-  const proxies = named.map(withoutLogin);
-  const database = /^[\w.-]+\.[a-z]+$/.test(checksums.trim())
-    ? [`https://${checksums.trim()}`]
-    : urlsIn(checksums);
+  const printed = await run(question, 'go', 'env', 'GOPROXY', 'GOSUMDB', 'GONOSUMDB');
+  const [proxy = '', checksums = '', unchecked = ''] = printed.split('\n').map((line) => line.trim());
   // `direct` would fetch from any host that a module names.
-  return accessTo([...proxies, ...database], {
+  const proxies = [...proxy.matchAll(/([^\s,|]+)([,|]?)/g)].flatMap(([, url = '', separator = '']) =>
+    hostOf(url) === null ? [] : [{ url, separator }],
+  );
+  const database = checksumDatabase(checksums);
+  const named = [...proxies.map(({ url }) => url), ...database.urls];
+  return accessTo(named.map(withoutLogin), {
     logins: [
       ...named.flatMap((url) => loginIn(url)),
       ...(await netrcAt(
         env,
-        proxies.map((url) => placeOf(url)),
+        named.map((url) => placeOf(url)),
       )),
     ],
-    env: proxies.length > 0 ? { GOPROXY: proxies.join(',') } : {},
+    env: {
+      // After `|`, Go asks the next proxy whatever the error is, and after `,` only where a module is missing.
+      ...(proxies.length > 0
+        ? {
+            GOPROXY: proxies
+              .map(({ url, separator }) => `${withoutLogin(url)}${separator}`)
+              .join('')
+              .replace(/[,|]$/, ''),
+          }
+        : {}),
+      ...(database.setting === '' ? {} : { GOSUMDB: database.setting }),
+      // Their names are not for a public database.
+      ...(unchecked === '' ? {} : { GONOSUMDB: unchecked }),
+    },
   });
+}
+
+/** GOSUMDB: `off`, or a name or a verifier's key (`name+hash+key`), which may have the database's address after it. */
+function checksumDatabase(value: string): { readonly urls: readonly string[]; readonly setting: string } {
+  const [key = '', address] = value.split(/\s+/);
+  // Its value enters the sandbox, so it must not be an address, which may have a login.
+  if (!/^[\w.+/=-]+$/.test(key)) return { urls: [], setting: '' };
+  const [name = ''] = key.split('+', 1);
+  const urls = urlsIn(address ?? (name.includes('.') ? `https://${name}` : ''));
+  return { urls, setting: [key, ...(address === undefined ? [] : urls.map(withoutLogin))].join(' ') };
 }
 
 /** A workspace of its own, so that Cargo looks for none in the folders above. */

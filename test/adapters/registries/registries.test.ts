@@ -271,6 +271,34 @@ describe('the registries for a set-up command', () => {
     const access = await open().registries.of('go mod download');
     expect(access.hosts).toEqual(['proxy.test:443', 'second.test:443', 'sum.test:443']);
     expect(access.env.GOPROXY).toBe('https://proxy.test/,https://second.test/');
+    expect(access.env.GOSUMDB).toBe('sum.test');
+  });
+
+  test.each([
+    ['none', 'off', [], 'off'],
+    ['an own one, by its key', 'sum.corp.test+033de0ae+Ac4/x=', ['sum.corp.test:443'], undefined],
+    [
+      'one at another address, whose login stays outside',
+      'sum.test https://me:secret@mirror.test/db',
+      ['mirror.test:443'],
+      'sum.test https://mirror.test/db',
+    ],
+    ['an address in the wrong place', 'https://me:secret@mirror.test/db', [], null],
+  ])('are for Go as the operator chose the database of checksums: %s', async (_, value, hosts, inside) => {
+    const name = `go-${randomUUID()}`;
+    await mkdir(join(folder, name));
+    const printed = `https://a.test|https://me:secret@b.test/go,direct\n${value}\nmine.test/*\n`;
+    const script = `#!/bin/sh\ncat << 'END'\n${printed}END\n`;
+    await writeFile(join(folder, name, 'go'), script, { mode: 0o755 });
+    const { logins: _logins, ...access } = await open({}, name).registries.of('go mod download');
+    expect(access.hosts).toEqual(['a.test:443', 'b.test:443', ...hosts]);
+    expect(access.env).toMatchObject({
+      GOPROXY: 'https://a.test/|https://b.test/go',
+      GONOSUMDB: 'mine.test/*',
+      ...(inside === null ? {} : { GOSUMDB: inside ?? value }),
+    });
+    expect('GOSUMDB' in access.env).toBe(inside !== null);
+    expect(JSON.stringify(access)).not.toContain('secret');
   });
 
   test('are also those of what the named client may start, by the languages of the repository', async () => {
