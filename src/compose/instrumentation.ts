@@ -262,7 +262,9 @@ export function openLog(operator: Operator, to?: DestinationStream): OpenLog {
     within: (fields, work) => storage.run({ ...storage.getStore(), ...fields }, work),
     about: () => storage.getStore() ?? {},
     hide(more) {
-      secrets = [...secrets, ...more];
+      const added = more.filter((secret) => !secrets.includes(secret));
+      if (added.length === 0) return;
+      secrets = [...secrets, ...added];
       redact = redactor(secrets);
     },
   };

@@ -230,8 +230,8 @@ export const NO_REGISTRIES: RegistryAccess = { hosts: [], env: {}, files: {}, fo
 export interface Registries {
   /**
    * The registries of the package clients in a command (`npm ci`: those of npm), or of all clients if it names none, and
-   * of the clients of these languages, which it may start: pip builds a package with Cargo. Each client of this machine
-   * is queried once; one that cannot be queried has none. Never rejects.
+   * of the clients of these languages, which it may start: pip builds a package with Cargo. Answers are used
+   * for some minutes; a client that cannot be queried has its last one, or none. Never rejects.
    */
   of(command: string, languages?: readonly RuntimeLanguage[]): Promise<RegistryAccess>;
 }

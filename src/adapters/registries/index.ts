@@ -23,6 +23,8 @@ const CERTIFICATE_VARIABLES = [
   'CARGO_HTTP_CAINFO',
   'GIT_SSL_CAINFO',
 ];
+/** Maximum age of an answer in milliseconds: the operator may renew a login in a client's settings. Our default. */
+const ANSWER_KEPT_MS = 5 * 60_000;
 /** Path below the HOME of set-up of certificates that the sandboxes' bundle lacks. */
 const OWN_BUNDLE = '.runoff/certificates.pem';
 
@@ -30,9 +32,10 @@ const OWN_BUNDLE = '.runoff/certificates.pem';
  * Finds the registries that this machine's package clients use by querying their settings, so that an in-house mirror
  * works without configuration and no host is hard-coded. Clients have the operator's settings, so their registries may
  * have private addresses (docs/decisions/0066). Logins are kept out of sandboxes: the egress proxy adds them
- * (docs/decisions/0079). A client that does not respond is queried again by the next set-up. `of` rejects with
- * PROGRAM_KILLED if a client is killed repeatedly, and with DISK_FULL, because a set-up without its registries would
- * wrongly fail as the repository's error.
+ * (docs/decisions/0079). An answer is used for some minutes, or until the next one if later queries fail. A client that
+ * does not respond is queried again by the next set-up. `of` rejects with PROGRAM_KILLED if a client that never answered is
+ * killed repeatedly, and with DISK_FULL, because a set-up without its registries would wrongly fail as the repository's
+ * error.
  */
 export function openRegistries(options: {
   readonly log: Log;
@@ -46,26 +49,37 @@ export function openRegistries(options: {
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }): Registries {
   const { log, newFolder, env = process.env, answerMs = ANSWER_MS } = options;
-  const answers = new Map<string, Promise<ClientAnswer>>();
+  const asked = new Map<string, { readonly at: number; readonly answer: Promise<ClientAnswer> }>();
+  const lastAnswers = new Map<string, ClientAnswer>();
   const authority = lazily(openAuthority);
   const identities = new Map<string, ReturnType<Authority['identityOf']>>();
-  /** Only answers and the absence of a program are cached. */
+  /** Only answers and the absence of a program are kept. */
   const ask = (client: Client): Promise<ClientAnswer> => {
-    const known = answers.get(client.name);
-    if (known) return known;
-    const asked = client.ask({ env, newFolder, answerMs }).then((answer) => {
-      options.onSecrets?.(answer.logins.flatMap(({ authorization }) => secretsIn(authorization)));
-      return { ...answer, logins: answer.logins.filter((login) => isHeader(login, client, log)) };
+    const known = asked.get(client.name);
+    if (known && performance.now() - known.at < ANSWER_KEPT_MS) return known.answer;
+    const answer = client.ask({ env, newFolder, answerMs }).then((said) => {
+      options.onSecrets?.(said.logins.flatMap(({ authorization }) => secretsIn(authorization)));
+      const kept = { ...said, logins: said.logins.filter((login) => isHeader(login, client, log)) };
+      lastAnswers.set(client.name, kept);
+      return kept;
     });
-    answers.set(client.name, asked);
-    asked.catch((thrown: unknown) => isMissing(thrown) || answers.delete(client.name));
-    return asked;
+    asked.set(client.name, { at: performance.now(), answer });
+    answer.catch((thrown: unknown) => isMissing(thrown) || asked.delete(client.name));
+    return answer;
   };
   const answerOf = async (client: Client, isNamed: boolean): Promise<ClientAnswer> => {
     try {
       return await ask(client);
     } catch (thrown) {
       if (isMissing(thrown)) return NO_ANSWER;
+      const last = lastAnswers.get(client.name);
+      if (last !== undefined) {
+        log.warn(
+          { err: thrown },
+          `${client.name} did not say again which registry it uses: its last answer is used.`,
+        );
+        return last;
+      }
       const fault = asFault(thrown);
       // A client that the command does not name and that never responds on this machine must not stop set-up.
       if (OUTAGES.has(fault.code) && (isNamed || !(fault instanceof SilentClient))) throw fault;
@@ -82,8 +96,8 @@ export function openRegistries(options: {
     async of(command, languages = []) {
       const named = CLIENTS.filter(({ command: pattern }) => pattern.test(command));
       const started = CLIENTS.filter((one) => named.includes(one) || languages.includes(one.language));
-      const asked = named.length > 0 ? started : CLIENTS;
-      const found = await Promise.all(asked.map((client) => answerOf(client, named.includes(client))));
+      const needed = named.length > 0 ? started : CLIENTS;
+      const found = await Promise.all(needed.map((client) => answerOf(client, named.includes(client))));
       const hosts = [...new Set(found.flatMap((one) => one.hosts))];
       const logins = found.flatMap((one) => one.logins).filter(({ host }) => hosts.includes(host));
       const more = [...found.flatMap(({ authorities }) => authorities), ...ownCertificates(env, log)]

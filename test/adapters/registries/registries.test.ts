@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { loginIn, netrcLogins, npmLogins } from '../../../src/adapters/registries/answers.ts';
 import { openAuthority } from '../../../src/adapters/registries/authority.ts';
 import { openRegistries } from '../../../src/adapters/registries/index.ts';
@@ -123,6 +123,34 @@ describe('logins of a whole host', () => {
     expect(rules).toEqual([]);
     expect(log.lines.map(({ message }) => message)).toEqual([
       'The login of npm for corp.test:443 is not used: it has characters that no login can have.',
+    ]);
+  });
+
+  test('are noticed within minutes when the operator renews them, and kept while the client says nothing', async () => {
+    const name = `npm-${randomUUID()}`;
+    const [npm, npmrc] = [join(folder, name, 'npm'), join(folder, name, 'npmrc')];
+    await mkdir(join(folder, name));
+    const settings = JSON.stringify({ registry: 'https://corp.test/npm/', userconfig: npmrc });
+    const renew = (token: string) => writeFile(npmrc, `//corp.test/npm/:_authToken=${token}\n`);
+    await writeFile(npm, `#!/bin/sh\necho '${settings}'\n`, { mode: 0o755 });
+    const { log, registries } = open({}, name);
+    const used = async () => (await registries.of('npm ci')).logins[0]?.rules[0]?.authorization;
+    await renew('one');
+    expect(await used()).toBe('Bearer one');
+    await renew('two');
+    expect(await used()).toBe('Bearer one');
+    const later = performance.now() + 6 * 60_000;
+    const now = vi.spyOn(performance, 'now').mockReturnValue(later);
+    try {
+      expect(await used()).toBe('Bearer two');
+      await writeFile(npm, '#!/bin/sh\nexit 1\n');
+      now.mockReturnValue(later + 6 * 60_000);
+      expect(await used()).toBe('Bearer two');
+    } finally {
+      now.mockRestore();
+    }
+    expect(log.lines.map(({ message }) => message)).toEqual([
+      'npm did not say again which registry it uses: its last answer is used.',
     ]);
   });
 
