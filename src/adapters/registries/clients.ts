@@ -183,6 +183,8 @@ async function askCargo(question: ClientQuestion): Promise<ClientAnswer> {
   });
   if (index === undefined) return accessTo([]);
   const answer = await fetch(`https://${index}/config.json`, { signal: AbortSignal.timeout(ANSWER_MS) });
+  // An index below a path of its host, of which only the host is observed. Its packages are mostly on the same host.
+  if ([401, 404].includes(answer.status)) return accessTo([`https://${index}`]);
   const { dl } = CargoIndex.parse(await answer.json());
   return accessTo([`https://${index}`, dl]);
 }

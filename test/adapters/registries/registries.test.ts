@@ -369,6 +369,21 @@ describe('the registries for a set-up command', () => {
     expect(log.lines.map(({ message }) => message)).toEqual(['cargo did not say which registry it uses.']);
   });
 
+  test.each([
+    [404, ['127.0.0.1.nowhere.test:443']],
+    [503, []],
+  ])(
+    'are for Cargo the host of its index, also if that is below a path (%i at the root)',
+    async (status, hosts) => {
+      const asked = vi.spyOn(globalThis, 'fetch').mockResolvedValue(new Response('no', { status }));
+      try {
+        expect((await open().registries.of('cargo fetch')).hosts).toEqual(hosts);
+      } finally {
+        asked.mockRestore();
+      }
+    },
+  );
+
   test('are asked for outside of every repository, whose settings clients would find above the folder', async () => {
     const name = `places-${randomUUID()}`;
     const seen = join(folder, name, 'seen');
