@@ -277,6 +277,8 @@ async function forward(
     },
     settle: async (outcome) => {
       context.note(outcome.trouble);
+      const { error } = outcome;
+      if (error) context.refusals.add('unanswered', { provider: call.provider, error });
       if (free) return;
       const report = reportOf(outcome);
       const { finished } = outcome;

@@ -4,8 +4,8 @@ import type { RefusalKind } from './admission.ts';
 /** Milliseconds within which repetitions are counted instead of logged. Our default. */
 const WINDOW_MS = 60_000;
 
-/** A kind of rejection, or a fault of the gateway itself. */
-type LoggedKind = RefusalKind | 'fault';
+/** A kind of rejection, a provider that began no answer, or a fault of the gateway itself. */
+type LoggedKind = RefusalKind | 'unanswered' | 'fault';
 
 export interface RefusalLog {
   /**
@@ -24,6 +24,7 @@ const FIELD_NAME = /^[A-Za-z_][\w-]{0,59}$/;
 
 const MESSAGES = {
   refused: 'The gateway refused a model call.',
+  unanswered: 'A model provider did not answer a call.',
   fault: 'A model call failed inside the gateway.',
 } as const;
 
@@ -38,7 +39,7 @@ export function openRefusalLog(
   const write = (kind: LoggedKind, fields: Readonly<Record<string, unknown>>) => {
     const all = { ...whose, kind, ...fields };
     if (kind === 'fault') log.error(all, MESSAGES.fault);
-    else log.warn(all, MESSAGES.refused);
+    else log.warn(all, kind === 'unanswered' ? MESSAGES.unanswered : MESSAGES.refused);
   };
   const end = (kind: LoggedKind) => {
     const more = windows.get(kind)?.more ?? 0;

@@ -12,12 +12,14 @@ import { createMeter, type Meter, type ReportedInput } from './meter.ts';
 import { errorAtFirst } from './stream-events.ts';
 import {
   askedToWait,
+  errorCode,
   headersDown,
-  neverSent,
   passing,
   Silent,
   sendUpstream,
+  statusTrouble,
   type UpstreamCall,
+  unreachableText,
 } from './upstream.ts';
 
 /** How a call ended, for the ledger. */
@@ -31,6 +33,8 @@ export interface Outcome {
   readonly how: 'whole' | 'cut' | 'unbilled';
   /** Why the provider did not do what was asked, for people; null if it did. */
   readonly trouble: string | null;
+  /** Code of the error for which no answer began, for the log. */
+  readonly error?: string;
   /** The answer as it was passed on, if it is recorded and complete. */
   readonly finished?: Finished;
 }
@@ -71,7 +75,6 @@ export type Relayed =
   | { readonly kind: 'again'; readonly afterMs: number };
 
 const DONE: Relayed = { kind: 'done' };
-const UNREACHABLE = 'The model provider cannot be reached.';
 
 /** Forwards one call and its answer, with back-pressure, and meters both. Never rejects. */
 export async function relay(input: RelayInput): Promise<Relayed> {
@@ -84,46 +87,40 @@ export async function relay(input: RelayInput): Promise<Relayed> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), mostMs);
   const either = AbortSignal.any([signal, late.signal]);
+  let how: 'cut' | 'unbilled' = 'unbilled';
+  const onConnected = () => {
+    how = 'cut';
+  };
   try {
-    const answer = await sendUpstream({ ...input.upstream, payload, signal: either });
+    const answer = await sendUpstream({ ...input.upstream, payload, signal: either, onConnected });
     const stream = /event-stream/i.test(answer.headers['content-type'] ?? '');
     const refused = stream && answer.statusCode === 200 ? await errorAtFirst(answer) : null;
     if (refused === null) return await relayAnswer(input, answer, stream, late.signal);
     answer.destroy();
     return await giveUp(input, { status: refused, how: 'unbilled', trouble: statusTrouble(refused) }, null);
   } catch (error) {
-    const how = neverSent(error) ? 'unbilled' : 'cut';
     if (signal.aborted) {
-      await settle({ status: CLIENT_GONE, meter: null, how: 'cut', trouble: null });
+      await settle({ status: CLIENT_GONE, meter: null, how, trouble: null });
       return DONE;
     }
+    const code = errorCode(error);
     if (late.signal.aborted || error instanceof Silent) {
-      await settle({ status: 504, meter: null, how, trouble: TOO_SLOW });
+      await settle({ status: 504, meter: null, how, trouble: TOO_SLOW, error: code });
       sendError(input.response, call.endpoint.protocol, 504, TOO_SLOW);
       return DONE;
     }
-    return giveUp(input, { status: 502, how, trouble: UNREACHABLE }, null);
+    return giveUp(input, { status: 502, how, trouble: unreachableText(code), error: code }, null);
   } finally {
     clearTimeout(timer);
   }
 }
 
 const TOO_SLOW = 'The model provider took too long for one answer.';
-/** Statuses with a description; 529 is Anthropic's. */
-const IN_WORDS: Readonly<Record<number, string>> = {
-  429: 'allows no more calls for now',
-  503: 'is not available',
-  529: 'is overloaded',
-};
-const statusTrouble = (status: number) =>
-  IN_WORDS[status] === undefined
-    ? `The model provider answered with HTTP ${status}.`
-    : `The model provider ${IN_WORDS[status]} (HTTP ${status}).`;
 
 /** Settles a try of which nothing was passed on. If it was the last one, the client gets an error. */
 async function giveUp(
   { call, response, settle, again }: RelayInput,
-  end: Pick<Outcome, 'status' | 'how'> & { readonly trouble: string },
+  end: Omit<Outcome, 'meter' | 'finished'> & { readonly trouble: string },
   askedMs: number | null,
 ): Promise<Relayed> {
   const afterMs = again(askedMs);

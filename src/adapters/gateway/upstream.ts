@@ -17,6 +17,8 @@ export interface UpstreamCall {
   readonly headers: http.IncomingHttpHeaders;
   readonly silenceMs: number;
   readonly signal: AbortSignal;
+  /** Called once the connection, with TLS its handshake, is complete: from then on, the provider may get the request. */
+  readonly onConnected?: () => void;
 }
 
 /** Headers of the provider that an agent uses. */
@@ -45,6 +47,12 @@ export function sendUpstream(call: UpstreamCall): Promise<IncomingMessage> {
   request.setTimeout(call.silenceMs, () =>
     request.destroy(new Silent('the provider was silent for too long')),
   );
+  const { onConnected } = call;
+  request.on('socket', (socket) => {
+    if (!socket.connecting) onConnected?.();
+    else if (onConnected)
+      socket.once(call.url.protocol === 'https:' ? 'secureConnect' : 'connect', onConnected);
+  });
   request.end(call.payload);
   return answerTo(request);
 }
@@ -144,11 +152,28 @@ export function headersDown(
   );
 }
 
-/** True if the request cannot have reached the provider. */
-export function neverSent(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code);
+/** The error's code, or else its name: its message may contain what was sent. */
+export function errorCode(error: unknown): string {
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.name : 'unknown';
 }
+
+/** Why no answer began, for people. An alert is the provider's own complaint, for example about our certificate. */
+export const unreachableText = (code: string): string =>
+  /CERT|UNABLE_TO_VERIFY/.test(code) && !code.includes('ALERT')
+    ? `The model provider cannot be reached: its certificate is not accepted (${code}).`
+    : 'The model provider cannot be reached.';
+
+/** Statuses with a description; 529 is Anthropic's. */
+const IN_WORDS: Readonly<Record<number, string>> = {
+  429: 'allows no more calls for now',
+  503: 'is not available',
+  529: 'is overloaded',
+};
+export const statusTrouble = (status: number): string =>
+  IN_WORDS[status] === undefined
+    ? `The model provider answered with HTTP ${status}.`
+    : `The model provider ${IN_WORDS[status]} (HTTP ${status}).`;
 
 /**
  * Values of `anthropic-beta` that are passed on, and why each may be: none changes the price, adds a tool that runs at

@@ -1,10 +1,25 @@
 import type { ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { openAuthority } from '../../../src/adapters/registries/authority.ts';
 import { Fault } from '../../../src/core/model/index.ts';
 import type { ModelProtocol } from '../../../src/core/settings/index.ts';
 import { tried } from '../../world/tried.ts';
-import { ask, begin, json, memoryLedger, openRig, PROMPT, type Provider, sse, startProvider } from './rig.ts';
+import {
+  ask,
+  begin,
+  json,
+  listen,
+  memoryLedger,
+  openRig,
+  PROMPT,
+  type Provider,
+  shut,
+  sse,
+  startProvider,
+} from './rig.ts';
 import { PROTOCOLS, type Stream } from './streams.ts';
 
 let provider: Provider | undefined;
@@ -214,6 +229,71 @@ test('an unreachable address is tried three times, at no cost', async () => {
   const lease = await rig.open();
   expect(await ask(lease)).toMatchObject({ status: 502, headers: { 'x-should-retry': 'false' } });
   expect(lease.usage()).toMatchObject({ usd: 0, calls: 3 });
+  expect(rig.log.lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      run: 'r1',
+      spender: 'A',
+      kind: 'unanswered',
+      provider: 'anthropic',
+      error: 'ECONNREFUSED',
+      message: 'A model provider did not answer a call.',
+    },
+  ]);
+});
+
+test('a provider whose certificate is not accepted costs nothing, and the certificate is named', async () => {
+  const { key, certificate: cert } = openAuthority().identityOf('127.0.0.1');
+  let requests = 0;
+  const server = createTlsServer({ key, cert }, (_request, response) => {
+    requests += 1;
+    response.end();
+  });
+  const url = (await listen(server)).replace('http:', 'https:');
+  try {
+    await using rig = await openRig(url);
+    const lease = await rig.open();
+    const why =
+      'The model provider cannot be reached: its certificate is not accepted (UNABLE_TO_VERIFY_LEAF_SIGNATURE).';
+    expect(await ask(lease)).toMatchObject({ status: 502, text: expect.stringContaining(why) });
+    expect(lease.refusal()).toBe(why);
+    expect(lease.usage()).toMatchObject({ usd: 0, tokensIn: 0, tokensOut: 0, calls: 3 });
+    expect(rig.log.lines.join()).toContain('"error":"UNABLE_TO_VERIFY_LEAF_SIGNATURE"');
+    expect(requests).toBe(0);
+  } finally {
+    await shut(server);
+  }
+});
+
+test('a provider that never completes the TLS handshake costs nothing', async () => {
+  const silent = createTcpServer((socket) => void socket.on('error', () => {}));
+  const url = (await listen(silent)).replace('http:', 'https:');
+  try {
+    await using rig = await openRig(url, { upstreamSilenceMs: 50 });
+    const lease = await rig.open();
+    expect(await ask(lease)).toMatchObject({ status: 504 });
+    expect(rig.ledger.rows).toMatchObject([{ status: 504, usd: 0, exact: true }]);
+  } finally {
+    silent.close();
+  }
+});
+
+test('a connection that is cut after TLS is charged, because the provider may have the request', async () => {
+  const { key, certificate: cert } = openAuthority().identityOf('127.0.0.1');
+  const server = createTlsServer({ key, cert }, (_request, response) => void response.destroy());
+  const url = (await listen(server)).replace('http:', 'https:');
+  const verified = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  try {
+    await using rig = await openRig(url);
+    const lease = await rig.open();
+    expect((await ask(lease)).status).toBe(502);
+    expect(rig.ledger.rows).toHaveLength(3);
+    for (const row of rig.ledger.rows) expect(row).toMatchObject({ tokensOut: 1000, exact: false });
+  } finally {
+    if (verified === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    else process.env.NODE_TLS_REJECT_UNAUTHORIZED = verified;
+    await shut(server);
+  }
 });
 
 test('retries wait as long as the provider asks, else for a random, growing time', async () => {

@@ -6,7 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server as NetServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -113,7 +113,7 @@ export async function startProvider(answer: Answering): Promise<Provider> {
   return { url: await listen(server), seen, aborted: aborted.promise, close: () => shut(server) };
 }
 
-export async function listen(server: Server): Promise<string> {
+export async function listen(server: NetServer): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
