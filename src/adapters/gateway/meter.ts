@@ -3,7 +3,7 @@ import { parseUntrustedJson } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import { isObject, type Body as Json } from './bodies/index.ts';
 import type { Tokens } from './providers.ts';
-import { CLOSING_LINE, ENDINGS, errorIn, watchEnd } from './stream-events.ts';
+import { CLOSING_LINE, ENDINGS, errorIn, objectOrEmpty, VISIBLE, watchEnd } from './stream-events.ts';
 
 /** Input as counted by a provider. */
 export type ReportedInput = Omit<Tokens, 'output'>;
@@ -47,13 +47,17 @@ export interface Meter {
 /** A longer JSON answer, or line of a stream, is not parsed for usage. */
 const MAX_BUFFERED = 32 * 2 ** 20;
 
-/** Reads usage from an answer as it passes. Providers report usage cumulatively: later numbers replace earlier ones. */
+/**
+ * Reads usage from an answer as it passes. Providers report usage cumulatively: later numbers replace earlier ones, field
+ * by field.
+ */
 export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   const decoder = new StringDecoder('utf8');
   const reading = { input: null, output: null, reasoning: 0, characters: 0 } as {
     -readonly [K in keyof MeterReading]: MeterReading[K];
   };
   const end = watchEnd();
+  const known: Json = {};
   let text = '';
   let failed = false;
   let bytes = 0;
@@ -62,13 +66,14 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     if (json.trim() === CLOSING_LINE) end.see('closed', { usage: false, writes: false });
     for (const value of parse(json)) {
       if (stream && errorIn(value) !== null) failed = true;
-      const usage = USAGE_OF_EVENT[protocol](value);
+      const report = REPORT_OF_EVENT[protocol](value);
       const visible = VISIBLE[protocol](value);
-      end.see(ENDINGS[protocol](value), { usage: usage.output !== null, writes: visible > 0 });
-      if (usage.input) reading.input = usage.input;
-      if (usage.output !== null) {
-        reading.output = usage.output;
-        reading.reasoning = Math.min(usage.reasoning, usage.output);
+      const usage = report !== null && USAGE_OF_REPORT[protocol](report).output !== null;
+      end.see(ENDINGS[protocol](value), { usage, writes: visible > 0 });
+      if (report) {
+        addReport(known, report);
+        const { input, output, reasoning } = USAGE_OF_REPORT[protocol](known);
+        Object.assign(reading, { input, output, reasoning: Math.min(reasoning, output ?? 0) });
       }
       reading.characters += visible;
     }
@@ -108,10 +113,8 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
   };
 }
 
-const objectOrEmpty = (value: unknown): Json => (isObject(value) ? value : {});
 const positiveInteger = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.ceil(value) : 0;
-const length = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
 
 /**
  * The events in a text; none if it is not JSON: comments, `[DONE]`, and incomplete lines contain no usage. Google
@@ -123,31 +126,85 @@ function parse(text: string): readonly Json[] {
   return (Array.isArray(parsed.value) ? parsed.value : [parsed.value]).filter(isObject);
 }
 
-type EventUsage = Pick<MeterReading, 'input' | 'output' | 'reasoning'>;
-const NO_USAGE: EventUsage = { input: null, output: null, reasoning: 0 };
+/** The usage in an event, as its provider writes it; null if there is none. */
+const REPORT_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => Json | null>> = {
+  anthropic({ type, message, usage }) {
+    const report = objectOrEmpty(message).usage ?? usage;
+    if (!isObject(report)) return null;
+    // The first event has a placeholder for the output; the last one has the sum.
+    return type === 'message_start' ? { ...report, output_tokens: null } : report;
+  },
+  'openai-chat': ({ usage }) => (isObject(usage) ? usage : null),
+  'openai-responses'({ response, usage }) {
+    const report = objectOrEmpty(response).usage ?? usage;
+    return isObject(report) ? report : null;
+  },
+  gemini: ({ usageMetadata }) => (isObject(usageMetadata) ? usageMetadata : null),
+};
 
-const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage>> = {
-  anthropic(event) {
-    const message = objectOrEmpty(event.message);
-    const usage = objectOrEmpty(message.usage ?? event.usage);
+/** Fields of reports that are read, of all protocols. Others are not kept, however many a provider sends. */
+const REPORT_FIELDS: ReadonlySet<string> = new Set([
+  'input_tokens',
+  'cache_read_input_tokens',
+  'cache_creation_input_tokens',
+  'cache_creation',
+  'ephemeral_1h_input_tokens',
+  'iterations',
+  'output_tokens',
+  'output_tokens_details',
+  'thinking_tokens',
+  'prompt_tokens',
+  'prompt_tokens_details',
+  'input_tokens_details',
+  'cached_tokens',
+  'prompt_cache_hit_tokens',
+  'cache_write_tokens',
+  'completion_tokens',
+  'completion_tokens_details',
+  'reasoning_tokens',
+  'total_tokens',
+  'promptTokenCount',
+  'toolUsePromptTokenCount',
+  'cachedContentTokenCount',
+  'candidatesTokenCount',
+  'thoughtsTokenCount',
+  'totalTokenCount',
+]);
+
+/**
+ * A field without a value keeps its earlier one: Anthropic's last report repeats how many tokens were written to the
+ * cache, but not how many of them for an hour.
+ */
+function addReport(known: Json, report: Json): void {
+  for (const [field, value] of Object.entries(report)) {
+    if (!REPORT_FIELDS.has(field)) continue;
+    if (isObject(value)) {
+      const inner = objectOrEmpty(known[field]);
+      addReport(inner, value);
+      known[field] = inner;
+    } else if (typeof value === 'number' || Array.isArray(value)) known[field] = value;
+  }
+}
+
+type ReportedUsage = Pick<MeterReading, 'input' | 'output' | 'reasoning'>;
+
+const USAGE_OF_REPORT: Readonly<Record<ModelProtocol, (usage: Json) => ReportedUsage>> = {
+  anthropic(usage) {
     // If the conversation was shortened within the call, that costs too and is reported only here (compact_20260112).
     const parts = Array.isArray(usage.iterations) ? usage.iterations.map(objectOrEmpty) : [];
     const whole = anthropicInput([usage]);
-    const input = anthropicInput(parts);
+    const input = anthropicInput(parts, whole.cacheWriteHour);
     const output = parts.reduce((sum, part) => sum + positiveInteger(part.output_tokens), 0);
     return {
       input: typeof usage.input_tokens === 'number' ? (input.input > whole.input ? input : whole) : null,
-      // The first event has a placeholder for the output; the last one has the sum.
       output:
-        typeof usage.output_tokens === 'number' && event.type !== 'message_start'
+        typeof usage.output_tokens === 'number'
           ? Math.max(positiveInteger(usage.output_tokens), output)
           : null,
       reasoning: positiveInteger(objectOrEmpty(usage.output_tokens_details).thinking_tokens),
     };
   },
-  'openai-chat'(event) {
-    if (!isObject(event.usage)) return NO_USAGE;
-    const { usage } = event;
+  'openai-chat'(usage) {
     const details = objectOrEmpty(usage.prompt_tokens_details);
     // Some imitators count reasoning only in the total.
     const hidden = positiveInteger(usage.total_tokens) - positiveInteger(usage.prompt_tokens);
@@ -161,9 +218,7 @@ const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage
       objectOrEmpty(usage.completion_tokens_details).reasoning_tokens,
     );
   },
-  'openai-responses'(event) {
-    const usage = objectOrEmpty(event.response).usage ?? event.usage;
-    if (!isObject(usage)) return NO_USAGE;
+  'openai-responses'(usage) {
     const details = objectOrEmpty(usage.input_tokens_details);
     return openAiUsage(
       usage.input_tokens,
@@ -172,9 +227,7 @@ const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage
       objectOrEmpty(usage.output_tokens_details).reasoning_tokens,
     );
   },
-  gemini(event) {
-    if (!isObject(event.usageMetadata)) return NO_USAGE;
-    const { usageMetadata: usage } = event;
+  gemini(usage) {
     const thoughts = positiveInteger(usage.thoughtsTokenCount);
     return openAiUsage(
       positiveInteger(usage.promptTokenCount) + positiveInteger(usage.toolUsePromptTokenCount),
@@ -189,8 +242,8 @@ const USAGE_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => EventUsage
   },
 };
 
-/** The sum of all; cached tokens are reported separately from the input. */
-function anthropicInput(parts: readonly Json[]): Omit<Tokens, 'output'> {
+/** The sum of all; cached tokens are reported separately from the input. `leastHour`: known to be kept for an hour. */
+function anthropicInput(parts: readonly Json[], leastHour = 0): ReportedInput {
   const sum = (read: (part: Json) => unknown) =>
     parts.reduce((all, part) => all + positiveInteger(read(part)), 0);
   const cacheRead = sum((part) => part.cache_read_input_tokens);
@@ -200,7 +253,7 @@ function anthropicInput(parts: readonly Json[]): Omit<Tokens, 'output'> {
     input: sum((part) => part.input_tokens) + cacheRead + cacheWrite,
     cacheRead,
     cacheWrite,
-    cacheWriteHour: Math.min(hour, cacheWrite),
+    cacheWriteHour: Math.min(Math.max(hour, leastHour), cacheWrite),
   };
 }
 
@@ -214,7 +267,7 @@ function openAiUsage(
   [cached, written]: readonly [unknown, unknown],
   output: number | null,
   reasoning: unknown,
-): EventUsage {
+): ReportedUsage {
   const all = positiveInteger(input);
   const cacheRead = Math.min(positiveInteger(cached), all);
   const cacheWrite = Math.min(positiveInteger(written), all - cacheRead);
@@ -223,44 +276,4 @@ function openAiUsage(
     output,
     reasoning: positiveInteger(reasoning),
   };
-}
-
-/** Number of characters that one event of a stream adds to the answer. */
-const VISIBLE: Readonly<Record<ModelProtocol, (event: Json) => number>> = {
-  anthropic(event) {
-    const delta = objectOrEmpty(event.delta);
-    return length(delta.text) + length(delta.partial_json) + length(delta.thinking);
-  },
-  'openai-chat'(event) {
-    const choices = Array.isArray(event.choices) ? event.choices : [];
-    return choices.reduce<number>(
-      (sum, choice) => sum + chatDelta(objectOrEmpty(objectOrEmpty(choice).delta)),
-      0,
-    );
-  },
-  'openai-responses': (event) => length(event.delta),
-  gemini(event) {
-    const candidates = Array.isArray(event.candidates) ? event.candidates : [];
-    return candidates.reduce<number>(
-      (sum, candidate) => sum + geminiParts(objectOrEmpty(objectOrEmpty(candidate).content)),
-      0,
-    );
-  },
-};
-
-function geminiParts({ parts }: Json): number {
-  const all = Array.isArray(parts) ? parts.map(objectOrEmpty) : [];
-  return all.reduce((sum, part) => {
-    const call = isObject(part.functionCall) ? JSON.stringify(part.functionCall.args ?? {}).length : 0;
-    return sum + length(part.text) + call;
-  }, 0);
-}
-
-function chatDelta(delta: Json): number {
-  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
-  const inCalls = calls.reduce<number>(
-    (sum, call) => sum + length(objectOrEmpty(objectOrEmpty(call).function).arguments),
-    0,
-  );
-  return length(delta.content) + length(delta.reasoning_content) + length(delta.reasoning) + inCalls;
 }

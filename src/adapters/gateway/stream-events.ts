@@ -32,6 +32,49 @@ const isReason = (value: unknown): boolean => typeof value === 'string' && !NO_R
 const anyOf = (answers: unknown, field: string): boolean =>
   Array.isArray(answers) && answers.some((answer) => isObject(answer) && isReason(answer[field]));
 
+export const objectOrEmpty = (value: unknown): Body => (isObject(value) ? value : {});
+const length = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
+
+/** Number of characters that one event of a stream adds to the answer. */
+export const VISIBLE: Readonly<Record<ModelProtocol, (event: Body) => number>> = {
+  anthropic(event) {
+    const delta = objectOrEmpty(event.delta);
+    return length(delta.text) + length(delta.partial_json) + length(delta.thinking);
+  },
+  'openai-chat'(event) {
+    const choices = Array.isArray(event.choices) ? event.choices : [];
+    return choices.reduce<number>(
+      (sum, choice) => sum + chatDelta(objectOrEmpty(objectOrEmpty(choice).delta)),
+      0,
+    );
+  },
+  'openai-responses': (event) => length(event.delta),
+  gemini(event) {
+    const candidates = Array.isArray(event.candidates) ? event.candidates : [];
+    return candidates.reduce<number>(
+      (sum, candidate) => sum + geminiParts(objectOrEmpty(objectOrEmpty(candidate).content)),
+      0,
+    );
+  },
+};
+
+function geminiParts({ parts }: Body): number {
+  const all = Array.isArray(parts) ? parts.map(objectOrEmpty) : [];
+  return all.reduce((sum, part) => {
+    const call = isObject(part.functionCall) ? JSON.stringify(part.functionCall.args ?? {}).length : 0;
+    return sum + length(part.text) + call;
+  }, 0);
+}
+
+function chatDelta(delta: Body): number {
+  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
+  const inCalls = calls.reduce<number>(
+    (sum, call) => sum + length(objectOrEmpty(objectOrEmpty(call).function).arguments),
+    0,
+  );
+  return length(delta.content) + length(delta.reasoning_content) + length(delta.reasoning) + inCalls;
+}
+
 /** HTTP status of an error that was sent as an event, by the vendors' names; null for any other event. */
 export function errorIn(event: Body): number | null {
   const inner = isObject(event.response) ? event.response.error : undefined;

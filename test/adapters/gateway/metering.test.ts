@@ -73,6 +73,74 @@ describe('usage is read from', () => {
     expect(rig.ledger.rows).toMatchObject([{ tokensIn: 100, tokensOut: 9, exact: true }]);
   });
 
+  test.each([
+    ['repeats the sums only', { input_tokens: 10, cache_creation_input_tokens: 1_000_000 }],
+    ['has no figures of the cache', { input_tokens: 10 }],
+    ['has no figures of the input', {}],
+    ['leaves them empty', { input_tokens: null, cache_creation_input_tokens: null, cache_creation: null }],
+    [
+      'has an entry for each step, without the split',
+      { iterations: [{ input_tokens: 11, cache_creation_input_tokens: 1_000_000, output_tokens: 5 }] },
+    ],
+  ])('an Anthropic stream that wrote a one-hour cache, when its last event %s', async (_, last) => {
+    const usage = {
+      input_tokens: 10,
+      cache_creation_input_tokens: 1_000_000,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 1_000_000 },
+      output_tokens: 1,
+    };
+    provider = await startProvider((_body, response) => {
+      sse(
+        response,
+        { type: 'message_start', message: { usage } },
+        { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { ...last, output_tokens: 5 } },
+        { type: 'message_stop' },
+      );
+      response.end();
+    });
+    await using rig = await openRig(provider.url, {
+      prices: { 'anthropic/m': { input: 4, output: 10, cacheWrite: 5 } },
+    });
+    const lease = await rig.open({ models: ['anthropic/m'], capUsd: 100, runCapUsd: 100 });
+    await ask(lease, { body: { ...PROMPT, stream: true } });
+    expect(lease.usage().usd).toBeCloseTo(8 + (10 * 4 + 5 * 10) / 1e6, 4);
+    expect(rig.ledger.rows).toMatchObject([{ tokensOut: 5, exact: true }]);
+  });
+
+  test.each([
+    [
+      'chat',
+      CHAT,
+      { ...PROMPT, stream: true },
+      [
+        { choices: [], usage: { prompt_tokens: 50, prompt_tokens_details: { cached_tokens: 40 } } },
+        { choices: [], usage: { prompt_tokens: 50, completion_tokens: 25, prompt_tokens_details: null } },
+      ],
+    ],
+    [
+      'Gemini',
+      `${GEMINI}:streamGenerateContent?alt=sse`,
+      { contents: [] },
+      [
+        {
+          usageMetadata: { promptTokenCount: 50, cachedContentTokenCount: 40, thoughtsTokenCount: 20 },
+        },
+        { usageMetadata: { promptTokenCount: 50, candidatesTokenCount: 5 } },
+      ],
+    ],
+  ])(
+    'a %s stream whose later figures are incomplete: the earlier ones count',
+    async (_, path, body, said) => {
+      provider = await startProvider((_body, response) => {
+        sse(response, ...said);
+        response.end();
+      });
+      await using rig = await openRig(provider.url);
+      await ask(await rig.open(), { path, body });
+      expect(rig.ledger.rows).toMatchObject([{ tokensIn: 50, tokensCached: 40, tokensOut: 25, exact: true }]);
+    },
+  );
+
   test('an Anthropic answer whose conversation was shortened first, which stands beside the sum', async () => {
     const iterations = [
       { type: 'compaction', input_tokens: 180, output_tokens: 35, cache_read_input_tokens: 20 },
