@@ -84,7 +84,10 @@ export function addPrune(program: Command, shell: Shell, done: (code: number) =>
     .option('--branches', 'instead, delete branches of ended runs in a local repository', false)
     .option('--repo <folder>', 'the repository of --branches', '.')
     .addOption(jsonOption())
-    .action(async ({ dryRun, branches, repo, json }: PruneFlags) => {
+    .action(async ({ dryRun, branches, repo, json }: PruneFlags, command: Command) => {
+      // Whoever names a repository does not mean the data folder, and what is removed there does not come back.
+      if (!branches && command.getOptionValueSource('repo') === 'cli')
+        command.error('error: --repo is the repository of --branches: add --branches, or leave --repo out');
       if (branches) return done(await pruneBranches(shell, resolve(shell.cwd, repo), dryRun, json ?? false));
       const pruned = await shell.prune(dryRun);
       shell.screen.out(json ? `${jsonText({ dryRun, ...pruned })}\n` : `${pruneText(pruned).join('\n')}\n`);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { PrunedByHand } from '../../src/shell.ts';
 import { shellOver } from './shell.ts';
 
@@ -44,6 +44,14 @@ test('a dry run removes nothing, and says so', async () => {
   const { out, dry } = await typed('--dry-run');
   expect(dry).toEqual([true]);
   expect(out).toContain(' 612.3 MB  toolchain\n   0.0 MB  areas\nDry run: nothing was removed.');
+});
+
+test('a repository without --branches is refused, and nothing is removed', async () => {
+  const prune = vi.fn();
+  const { type, err } = shellOver({}, { prune });
+  expect(await type('prune', '--repo', '.')).toBe(2);
+  expect(err()).toContain('--repo is the repository of --branches: add --branches, or leave --repo out');
+  expect(prune).not.toHaveBeenCalled();
 });
 
 test('pruning prints JSON, and has help', async () => {
