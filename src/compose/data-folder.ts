@@ -193,7 +193,12 @@ async function isOurs(data: string): Promise<boolean> {
   if (((await stat(data)).mode & OTHERS_MAY_WRITE) !== 0) {
     throw folderFault(data, 'everybody may write to it');
   }
-  const names = (await readdir(data)).filter((name) => !UNIMPORTANT.has(name));
+  const entries = await readdir(data).catch((thrown: NodeJS.ErrnoException) => {
+    // As it is after one start as root.
+    if (thrown.code === 'EACCES') throw folderFault(data, 'it belongs to another user');
+    throw thrown;
+  });
+  const names = entries.filter((name) => !UNIMPORTANT.has(name));
   if (names.length === 0) return false;
   if (names.some((name) => OURS.has(name))) return true;
   throw folderFault(data, 'it holds other things');

@@ -60,6 +60,23 @@ describe('the data folder', () => {
     expect(await look(home)).toEqual(before);
   });
 
+  test('cannot be one that another user made', async () => {
+    await mkdir(join(home, 'pg'));
+    await chmod(home, 0o311);
+    if (isRoot) process.seteuid?.(65_534);
+    try {
+      await expect(openDataFolder(home, null)).rejects.toMatchObject({
+        code: 'ENVIRONMENT_INVALID',
+        message: expect.stringContaining(
+          `RUNOFF_DATA: ${home} cannot be the data folder: it belongs to another user.`,
+        ),
+      });
+    } finally {
+      if (isRoot) process.seteuid?.(0);
+      await chmod(home, 0o711);
+    }
+  });
+
   test('below a file is a fault that names RUNOFF_DATA', async () => {
     await writeFile(join(home, 'file'), '');
     await expect(openDataFolder(join(home, 'file', 'data'), owner)).rejects.toMatchObject({
