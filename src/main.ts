@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pagerOf, showInPager, systemRandom, systemUser } from './adapters/system/index.ts';
-import { openScreen, openTerminalFilter, runCli, terminalText } from './cli/index.ts';
+import { endUnwritten, openScreen, openTerminalFilter, runCli, terminalText } from './cli/index.ts';
 import {
   agentsOf,
   createBelow,
@@ -37,11 +37,6 @@ import type { Shell, Terminal } from './shell.ts';
 const { stdout, stderr, env } = process;
 const screen = openScreen({ stdout, stderr, env });
 
-// The reader of the output may stop reading: `runoff select … | head` is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit(0);
-});
 // A run does not end because nobody can be told how it goes on: the disk of a file is full, or a terminal is gone.
 process.stderr.on('error', () => {});
 
@@ -67,6 +62,7 @@ const atTerminal = async (quietly = false): Promise<Operator> =>
   onTerminal(await settings.readAndReport(say, quietly));
 
 const terminal: Terminal = { screen, onInterrupt, exit: (code) => process.exit(code) };
+process.stdout.on('error', (error) => endUnwritten(terminal, error));
 
 async function unwritable(path: string): Promise<string | null> {
   try {
@@ -173,7 +169,12 @@ const shell: Shell = {
   page: pager === null ? null : (text) => page(pager, text),
   confirm: process.stdin.isTTY && process.stderr.isTTY ? confirm : null,
   typing: process.stdin.isTTY && screen.outIsTerminal ? typing : null,
-  lines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
+  lines: (signal) =>
+    createInterface({
+      input: process.stdin,
+      crlfDelay: Number.POSITIVE_INFINITY,
+      ...(signal ? { signal } : {}),
+    }),
   cores: availableParallelism(),
   ui: async (request) => showLocalPages(await atTerminal(true), request, terminal),
   openRunPage: async (world, run) => openRunPage(await atTerminal(true), { world, run }, terminal),

@@ -201,8 +201,8 @@ export interface Shell extends Terminal {
   readonly confirm: ((question: string) => Promise<boolean>) | null;
   /** The terminal as one that somebody types to a shell in; null without a terminal for input and output. */
   readonly typing: (() => ShellTerminal) | null;
-  /** Lines of standard input, without line ends. */
-  lines(): AsyncIterable<string>;
+  /** Lines of standard input, without line ends; they also end when `signal` is aborted. */
+  lines(signal?: AbortSignal): AsyncIterable<string>;
   /** Number of cores available to this process. */
   readonly cores: number;
   serve(): Promise<number>;

@@ -31,7 +31,7 @@ export { follow } from './follow.ts';
 
 export { jsonText, openTerminalFilter, runJson, terminalText } from './render/index.ts';
 export { exitCode } from './run.ts';
-export { openScreen } from './screen.ts';
+export { endUnwritten, openScreen } from './screen.ts';
 export { printReport } from './show.ts';
 
 /** Runs the command line and returns the exit code. Never rejects: a fault is printed on standard error. */

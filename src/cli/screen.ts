@@ -1,5 +1,5 @@
 import { createLogUpdate } from 'log-update';
-import type { LiveBlock, Screen } from '../shell.ts';
+import { EXIT, type LiveBlock, type Screen, type Terminal } from '../shell.ts';
 import { terminalText } from './render/index.ts';
 
 /** A stream of this process that a person may be looking at. */
@@ -39,6 +39,24 @@ export function openScreen({ stdout, stderr, env }: Streams): Screen {
     outColour: outIsTerminal && mayColour,
     live: block,
   };
+}
+
+/**
+ * Ends the process whose standard output cannot be written. Its reader may stop reading: `runoff select … | head` is not
+ * an error.
+ */
+export function endUnwritten(
+  { screen, exit }: Pick<Terminal, 'exit' | 'screen'>,
+  error: NodeJS.ErrnoException,
+): void {
+  if (error.code === 'EPIPE') {
+    exit(EXIT.done);
+    return;
+  }
+  screen.err(
+    `\nStandard output cannot be written: ${error.message}.\n→ Free disk space, or send it elsewhere, then run the same command again.\n`,
+  );
+  exit(EXIT.failed);
 }
 
 /**

@@ -43,7 +43,7 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
   const counts = { answered: 0, abstained: 0, failed: 0, modelless: 0 };
-  const lines = numbered(shell.lines());
+  const lines = numbered(shell.lines(stop.signal));
   const lane = async () => {
     for await (const { text, line } of lines) {
       if (stop.signal.aborted) return;

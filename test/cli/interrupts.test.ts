@@ -1,6 +1,9 @@
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { listenForInterrupt } from '../../src/cli/interrupt.ts';
 import { onPresses, type Terminal } from '../../src/shell.ts';
+import { shellOver } from './shell.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -90,4 +93,23 @@ test('a failure to close does not prevent the exit', async () => {
   signal();
   await vi.advanceTimersByTimeAsync(100);
   expect(exits).toEqual([130]);
+});
+
+test('`select` ends on Ctrl-C while it waits for a line', async () => {
+  const handlers = new Set<() => void>();
+  const { type, out, err } = shellOver(
+    {},
+    {
+      cores: 1,
+      onInterrupt(handler) {
+        handlers.add(handler);
+        return () => handlers.delete(handler);
+      },
+      lines: (signal) => createInterface({ input: new PassThrough(), ...(signal ? { signal } : {}) }),
+    },
+  );
+  const ended = type('select');
+  for (const handler of handlers) handler();
+  expect(await ended).toBe(130);
+  expect([out(), err(), handlers.size]).toEqual(['', '', 0]);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openScreen } from '../../src/cli/index.ts';
+import { endUnwritten, openScreen } from '../../src/cli/index.ts';
 import type { OutputStream } from '../../src/cli/screen.ts';
 
 const ESC = '\u001b';
@@ -94,4 +94,20 @@ test('a report in a file has no colours although progress is shown in a terminal
   expect(screen).toMatchObject({ colour: true, outColour: false, outIsTerminal: false });
   screen.out(`${ESC}[2J a patch\n`);
   expect(file.text()).toBe(`${ESC}[2J a patch\n`);
+});
+
+test.each([
+  ['a reader that stops reading is no failure', 'EPIPE', 0, ''],
+  [
+    'a full disk is told in a sentence',
+    'ENOSPC',
+    1,
+    '\nStandard output cannot be written: ENOSPC: write.\n→ Free disk space, or send it elsewhere, then run the same command again.\n',
+  ],
+])('output that cannot be written ends the process: %s', (_, code, status, words) => {
+  const { screen, err } = screenOn();
+  const exits: number[] = [];
+  const error = Object.assign(new Error(`${code}: write`), { code });
+  endUnwritten({ screen, exit: (given) => exits.push(given) }, error);
+  expect([exits, err.text()]).toEqual([[status], words]);
 });
