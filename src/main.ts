@@ -1,11 +1,11 @@
 import './process-start.ts';
 
 import { readFileSync } from 'node:fs';
-import { access, constants, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { access, constants, readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pagerOf, showInPager, systemRandom, systemUser } from './adapters/system/index.ts';
+import { pagerOf, showInPager, systemRandom, systemUser, writeOutput } from './adapters/system/index.ts';
 import { endUnwritten, openScreen, openTerminalFilter, runCli, terminalText } from './cli/index.ts';
 import {
   agentsOf,
@@ -190,10 +190,7 @@ const shell: Shell = {
   newRunId: () => systemRandom.runId(),
   userName: systemUser,
   readText: (path) => readFile(path, 'utf8'),
-  async writeText(path, text) {
-    await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text);
-  },
+  writeText: writeOutput,
   createBelow,
   replaceBelow,
   unwritable,
