@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { recordPullState } from '../../src/commands/index.ts';
+import { Fault } from '../../src/core/model/index.ts';
 import type { FlowContext } from '../../src/ports/index.ts';
 import { reconcile, settleOutcomes, type World } from '../../src/runs/index.ts';
 import { conclude, publish } from '../../src/runs/publish/index.ts';
 import { stagesOf, UNLIMITED } from '../../src/runs/stage.ts';
 import { partial } from '../world/partial.ts';
+import { contextOf } from '../world/run-context.ts';
 import { tried } from '../world/tried.ts';
-import { boxes, type CommandWorld, commandWorld, judgedRun } from './command-world.ts';
+import { boxes, type CommandWorld, commandWorld, judgedRun, shown, tick } from './command-world.ts';
 import { RUN } from './dialogue-world.ts';
 import { down, forbidden } from './fake-repository.ts';
 
@@ -91,6 +93,51 @@ describe.each([
     other.repository.pulls.set(11, { ...pull, state: 'merged' });
     await settleOutcomes(other.world);
     expect((await runOf(other)).state).toBe('merged');
+  });
+});
+
+describe('a pull request that GitHub refuses', () => {
+  const noDrafts = (): never => {
+    throw new Fault('GITHUB_REFUSED', 'Draft pull requests are not supported in this repository.');
+  };
+  const nextIn = ({ repository }: CommandWorld, kind: 'choice' | 'outcome') =>
+    repository.comments
+      .find(({ body }) => body.startsWith(`<!-- runoff:${kind}:`))
+      ?.body.match(/^.*\*\*Next:.*$/m)?.[0];
+
+  test('is opened by a pick once GitHub allows it, and the comment of the issue leads there', async () => {
+    const s = commandWorld();
+    s.repository.trouble.set('openDraftPull', noDrafts);
+    await shown(s, 'pull');
+    expect(nextIn(s, 'outcome')).toContain('fix what GitHub reports, then comment `/auto-dev pick B`');
+    s.repository.trouble.clear();
+    expect((await s.say('/auto-dev pick B')).outcome).toBe('done');
+    expect(nextIn(s, 'outcome')).toContain('review the draft pull request [#11]');
+  });
+
+  test('of a picked candidate is not sent to review, but to the next pick', async () => {
+    const s = commandWorld();
+    s.repository.trouble.set('openDraftPull', noDrafts);
+    await shown(s, 'choice');
+    await tick(s, 'B');
+    expect(boxes(s).body).not.toContain('- [ ]');
+    expect(nextIn(s, 'choice')).toContain('**B** has no pull request: Draft pull requests are not supported');
+    expect(nextIn(s, 'choice')).toContain('comment `/auto-dev pick B`, or with the letter of another');
+    s.repository.trouble.clear();
+    expect((await s.say('/auto-dev pick A')).outcome).toBe('done');
+    for (const kind of ['choice', 'outcome'] as const)
+      expect(nextIn(s, kind)).toContain('review the draft pull request [#11]');
+  });
+
+  test('does not hide the one that a person opens although no candidate passed all tests', async () => {
+    const s = commandWorld();
+    const id = await judgedRun(s, 'pull');
+    const because = 'Every candidate breaks an existing test.';
+    await s.store.updateRun(id, { decision: { kind: 'none', because } }, s.now());
+    await publish(s.world, await contextOf(s.world, id));
+    expect(nextIn(s, 'outcome')).toContain('No pull request was opened.');
+    expect((await s.say('/auto-dev pick A')).outcome).toBe('done');
+    expect(nextIn(s, 'outcome')).toMatch(/^\*\*Next:\*\* review the draft pull request \[#11\]/);
   });
 });
 

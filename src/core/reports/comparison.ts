@@ -101,7 +101,7 @@ export const pickOptions = (view: RunView): readonly (Alias | null)[] =>
 export function pickComment(view: RunView, diffs: Diffs): ReportComments {
   return comparisonIn('choice', view, diffs, {
     head: pickHead(view),
-    next: [...(pickIsOpen(view) ? pickInstructions(view) : [pickClosedText(view)]), votesLine(view)],
+    next: [...(pickIsOpen(view) ? pickInstructions(view) : [pickClosedText(view, diffs)]), votesLine(view)],
     everyone: true,
   });
 }
@@ -145,32 +145,36 @@ function optionText(view: RunView, alias: Alias): string {
   return `**${alias}**: ${facts.join(', ')}`;
 }
 
-function pickClosedText(view: RunView): string {
-  const pick = lastPick(view);
-  if (pick && pick.alias !== null) {
-    const { outcome } = view;
-    const pull = outcome?.kind === 'pull' ? ` in ${link(`#${outcome.number}`, outcome.url)}` : '';
-    return `**Next:** review the draft pull request${pull}. To switch to another candidate, comment \`/auto-dev pick\` with its letter.`;
-  }
-  const why = pick ? '' : 'The run ended before anyone chose. ';
+function pickClosedText(view: RunView, diffs: Diffs): string {
+  const pulled = pulledText(view, diffs);
+  if (pulled !== '') return pulled;
+  const why = lastPick(view) ? '' : 'The run ended before anyone chose. ';
   return `${why}No pull request was opened. To start again, ${inertSentence(restartText(view))}.`;
+}
+
+/** What to do about the pull request that was opened, or that GitHub refused; empty if none was to be opened. */
+function pulledText(view: RunView, diffs: Diffs): string {
+  const { outcome } = view;
+  const chosen = chosenOf(view);
+  if (outcome?.kind === 'pull') {
+    const pull = `the draft pull request ${link(`#${outcome.number}`, outcome.url)}`;
+    return chosen === null
+      ? `**Next:** close ${pull}, or choose a candidate for it with \`/auto-dev pick ${pickable(view)[0] ?? 'A'}\`.`
+      : `**Next:** review ${pull}. To switch to another candidate, comment \`/auto-dev pick\` with its letter.`;
+  }
+  const unopened = unopenedText(view, chosen === null ? undefined : diffs[chosen]?.compareUrl);
+  return unopened === '' ? '' : `**Next:** ${unopened}`;
 }
 
 /**
  * The table for an issue whose run ended without a pull request: no candidate was good enough, or GitHub rejected the
- * pull request (`outcome.unopened`). One to five comments.
+ * pull request (`outcome.refusedBecause`). It says so too if a later pick opens one. One to five comments.
  */
 export function outcomeComment(view: RunView, diffs: Diffs): ReportComments {
-  const chosen = chosenOf(view);
-  const compareUrl = chosen === null ? undefined : diffs[chosen]?.compareUrl;
-  const unopened = unopenedText(view, compareUrl);
-  const next =
-    unopened === ''
-      ? `No pull request was opened. **Next:** ${inertSentence(noSurvivorAdvice(view), 600)}`
-      : `**Next:** ${unopened}`;
+  const none = `No pull request was opened. **Next:** ${inertSentence(noSurvivorAdvice(view), 600)}`;
   return comparisonIn('outcome', view, diffs, {
     head: decisionSection(view),
-    next: [next],
+    next: [pulledText(view, diffs) || none],
     everyone: true,
   });
 }

@@ -6,7 +6,7 @@ import { blindNote } from './blind.ts';
 import { checkCommands } from './commands.ts';
 import { lookAtNotes, lookAtText } from './findings.ts';
 import { branchOf, byText, counted, elapsed } from './format.ts';
-import { chosenText, evidenceText } from './headline.ts';
+import { chosenText, evidenceText, onlyCandidate } from './headline.ts';
 import { code, details, fill, inertSentence, link, tableRows } from './markdown.ts';
 import { MARKDOWN, type Markup, personIn } from './markup.ts';
 import { baseTestsText, standings } from './ranking-table.ts';
@@ -113,10 +113,11 @@ export function unopenedText(view: RunView, compareUrl: string | undefined, to: 
     branch === null
       ? 'Its branch could not be pushed either; the comparison has its diff.'
       : `Its branch is ${to.code(branch)}: ${url === null ? OPEN_PULL : to.link(OPEN_PULL, url)} manually.`;
-  const again = to.sentence(restartText(view));
   const none = `${to.own(`**${alias}** has no pull request:`)} ${to.sentence(outcome.refusedBecause, 400)}`;
-  if (outcome.isDamaged) return `${none} To have it made again, ${again}.`;
-  return `${none} ${where} Or fix what GitHub reports, then ${again}.`;
+  if (outcome.isDamaged) return `${none} To have it made again, ${to.sentence(restartText(view))}.`;
+  const other = onlyCandidate(view) === null ? ', or with the letter of another candidate' : '';
+  const pick = to.own(`comment \`/auto-dev pick ${alias}\`${other}`);
+  return `${none} ${where} Or fix what GitHub reports, then ${pick}: this opens the pull request, and no coder runs again.`;
 }
 
 /** GitHub's page for a candidate's branch, derived from the URL of Runoff's comment; null if unknown. */

@@ -1,5 +1,5 @@
 import { type Alias, asFault, Fault, OUTAGES, type RunId } from '../../core/model/index.ts';
-import { comparison, followUpMessage, pickComment } from '../../core/reports/index.ts';
+import { comparison, followUpMessage, outcomeComment, pickComment } from '../../core/reports/index.ts';
 import type { PickRecord, RunOutcome, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
@@ -130,13 +130,20 @@ async function pickFromTable(
   );
 }
 
-/** Replaces the checkboxes of the comparison on the issue by who picked what. */
+const ON_ISSUE = [
+  ['choice', pickComment],
+  ['outcome', outcomeComment],
+] as const;
+
+/** Replaces what the comparisons on the issue ask for by who picked what: checkboxes, or what to do without a pick. */
 async function refreshIssue(context: PublishContext, outcome: RunOutcome | undefined): Promise<void> {
   const { world, run } = context;
   if (!outcome || outcome.kind === 'branches') return;
-  if (!(await writtenComparison(world.store, run.id, 'choice'))) return;
-  const { view, diffs } = await outcomeForPublishing(context, outcome);
-  await showComparison(context, 'choice', run.origin.issue, pickComment(view, diffs));
+  for (const [kind, write] of ON_ISSUE) {
+    if (!(await writtenComparison(world.store, run.id, kind))) continue;
+    const { view, diffs } = await outcomeForPublishing(context, outcome);
+    await showComparison(context, kind, run.origin.issue, write(view, diffs));
+  }
 }
 
 /** If someone else opened a pull request from Runoff's branch, its description stays theirs. */

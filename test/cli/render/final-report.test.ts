@@ -216,8 +216,8 @@ describe('the final report', () => {
         "B is the pick — likely. It passes all 412 existing tests and both new ones; C fails 1 of 4 new",
         "tests, A breaks 1 existing test, D tampers with tests.",
         "B has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: open a",
-        "pull request from it manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or",
-        "comment \`/auto-dev retry\`.",
+        "pull request from it manually. Or fix what GitHub reports, then comment \`/auto-dev pick B\`, or with",
+        "the letter of another candidate: this opens the pull request, and no coder runs again.",
       ]
     `);
   });

@@ -124,7 +124,7 @@ describe('once a person picked', () => {
       | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
       | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
 
-      **Next:** review the draft pull request in [#8](https://github.test/acme/lists/pull/8). To switch to another candidate, comment \`/auto-dev pick\` with its letter.
+      **Next:** review the draft pull request [#8](https://github.test/acme/lists/pull/8). To switch to another candidate, comment \`/auto-dev pick\` with its letter.
 
       "
     `);
@@ -158,6 +158,25 @@ describe('once a person picked', () => {
     expect(ended).toContain('### No candidate was picked');
     expect(ended).toContain('The run ended before anyone chose. No pull request was opened.');
     expect(ended).not.toContain('- [ ]');
+  });
+
+  test('the comparison tells how to open the pull request that GitHub refused', () => {
+    const { branches } = published().outcome ?? { branches: {} };
+    const outcome = { kind: 'table', branches, refusedBecause: 'The branch `main` is locked.' } as const;
+    const view = published({ outcome, decision: TOSS_UP, picks: [{ alias: 'C', by: MONA }] });
+    const next = (some: RunView): string | undefined => top(some).match(/^\*\*Next.*$/m)?.[0];
+    expect(next(view)).toMatchInlineSnapshot(
+      `"**Next:** **C** has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/C\`: [open a pull request from it](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/C) manually. Or fix what GitHub reports, then comment \`/auto-dev pick C\`, or with the letter of another candidate: this opens the pull request, and no coder runs again."`,
+    );
+    const only = { ...view, ranking: view.ranking.filter(({ alias }) => alias === 'C') };
+    expect(next(only)).toContain('comment `/auto-dev pick C`: this opens');
+  });
+
+  test('the comparison keeps the pull request in sight when its candidate is rejected', () => {
+    const view = published({ decision: TOSS_UP, picks: [{ alias: null, by: MONA }] });
+    expect(top(view).match(/^\*\*Next.*$/m)?.[0]).toMatchInlineSnapshot(
+      `"**Next:** close the draft pull request [#8](https://github.test/acme/lists/pull/8), or choose a candidate for it with \`/auto-dev pick B\`."`,
+    );
   });
 
   test('the comparison covers a run in which nobody passed', () => {

@@ -385,7 +385,7 @@ describe('the comparison', () => {
     const outcome = { ...TABLE, refusedBecause: 'The branch `main` is locked.' };
     const [{ body }] = outcomeComment(judged({ outcome }), diffsOf(judged()));
     expect(body.match(/^\*\*Next.*$/m)?.[0]).toMatchInlineSnapshot(
-      `"**Next:** **B** has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: [open a pull request from it](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B) manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`."`,
+      `"**Next:** **B** has no pull request: The branch \`main\` is locked. Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: [open a pull request from it](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B) manually. Or fix what GitHub reports, then comment \`/auto-dev pick B\`, or with the letter of another candidate: this opens the pull request, and no coder runs again."`,
     );
     expect(body).toContain('<b>B</b>');
   });

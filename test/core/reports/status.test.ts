@@ -322,7 +322,7 @@ describe('the status comment', () => {
     expect(told(statusComment(judged({ state: 'published', outcome })).body)).toMatchInlineSnapshot(`
       "### Runoff: candidate B won, but GitHub refused its pull request · 2m 51s
       **B** is the pick — likely. It passes all 412 existing tests and both new ones; **C** fails 1 of 4 new tests, **A** breaks 1 existing test, **D** tampers with tests.
-      **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: [open a pull request from it](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B) manually. Or fix what GitHub reports, then add the label \`auto-dev\` again or comment \`/auto-dev retry\`.
+      **B** has no pull request: GitHub refused it: \`Draft pull requests are not supported in this repository.\` Its branch is \`auto-dev/7/r7k2m9q4xa/B\`: [open a pull request from it](https://github.test/acme/lists/compare/3f2a9c81d04be7765a1b2c3d4e5f60718293a4b5...auto-dev/7/r7k2m9q4xa/B) manually. Or fix what GitHub reports, then comment \`/auto-dev pick B\`, or with the letter of another candidate: this opens the pull request, and no coder runs again.
       [Compare with the other candidates](https://github.test/acme/lists/issues/7#issuecomment-1).
       <details>
       <summary>How the run went</summary>
