@@ -72,7 +72,7 @@ async function whyTooEarly(
   return at > question.createdAt ? null : WRITTEN_TOO_EARLY;
 }
 
-/** Adds the reason to the comment that asks, where the person can try again. */
+/** Adds the reason to the comment that asks, where the person can try again; if that fails, it is a reply. */
 export async function replyNotAccepted(
   world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
   command: CommandRecord,
@@ -83,7 +83,8 @@ export async function replyNotAccepted(
   const open = awaitedInquiry(run);
   // A page shows the reason itself.
   if (!open || command.place.on === 'page') return refuse(command, why, run.id);
-  await reportUnrecognized(world, run, open, unrecognizedCommand(given, why, open));
+  const isShown = await reportUnrecognized(world, run, open, unrecognizedCommand(given, why, open));
+  if (!isShown) return refuse(command, why, run.id);
   return { outcome: { kind: 'refused', why }, runId: run.id };
 }
 

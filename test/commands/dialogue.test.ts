@@ -169,6 +169,14 @@ describe('a comment', () => {
     expect(await s.replies()).toHaveLength(1);
   });
 
+  test('that was not accepted is explained in a reply if the question was deleted', async () => {
+    const s = await scene();
+    s.comments.splice(0, s.comments.length, { id: 5, createdAt: 0, body: 'I would round down.' });
+    expect(await s.say('/auto-dev answer 9')).toBe('refused');
+    expect(s.comments.at(-1)?.body).toContain('There is no option 9: the options are 1 to 3.');
+    await s.waitsStill();
+  });
+
   test('is not accepted while the question is not posted', async () => {
     const s = await scene();
     const dialogue = (await s.store.run(RUN))?.dialogue;
@@ -176,6 +184,7 @@ describe('a comment', () => {
     if (!dialogue || !inquiry) throw new Error('Nothing is asked.');
     await s.store.updateRun(RUN, { dialogue: { ...dialogue, inquiries: [{ ...inquiry, number: 9 }] } }, 1);
     expect(await s.say('/auto-dev answer 2')).toBe('refused');
+    expect(s.comments.at(-1)?.body).toContain('You wrote it before the question was asked.');
     await s.waitsStill();
   });
 

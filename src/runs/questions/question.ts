@@ -140,21 +140,23 @@ async function editUnlessRefused(publisher: Publisher, { id }: OwnComment, body:
 
 /**
  * Explains in the question's comment why a command was rejected; the latest explanation is shown until the question is
- * settled. Only for people who may answer (I9). Never rejects: the reaction already indicates the failure.
+ * settled. Only for people who may answer (I9). Returns whether the comment shows it. Never rejects.
  */
 export async function reportUnrecognized(
   world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
   run: RunRecord & { readonly origin: GitHubOrigin },
   inquiry: Inquiry,
   unrecognizedCommand: UnrecognizedCommand,
-): Promise<void> {
+): Promise<boolean> {
   try {
     const asked = await questionCommentOf(world.store, run.id, inquiry.number);
-    if (!asked) return;
+    if (!asked) return false;
     await storeUnrecognized(world.store, run.id, inquiry.number, unrecognizedCommand);
     await restoreQuestion(world, run, inquiry, asked.id);
+    return true;
   } catch (thrown) {
     world.log.warn({ run: run.id, err: thrown }, 'the reason why a command was rejected could not be posted');
+    return false;
   }
 }
 
