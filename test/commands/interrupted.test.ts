@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { stopRunsOfIssue } from '../../src/commands/index.ts';
 import { Fault } from '../../src/core/model/index.ts';
 import type { Store } from '../../src/ports/index.ts';
+import { announceEndedRuns } from '../../src/runs/index.ts';
 import { tried } from '../world/tried.ts';
 import { ada, atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
 import { APP, mallory, mona, RUN } from './dialogue-world.ts';
@@ -188,6 +190,70 @@ describe('a tick', () => {
     await s.again();
     expect(boxes(s).body).not.toContain('[x]');
     expect(await s.store.picks(RUN)).toEqual([]);
+  });
+});
+
+describe('once a run waits for no pick any more, nobody is asked to choose,', () => {
+  const closed = 'the issue was closed';
+  const close = (s: CommandWorld) => {
+    s.later(5_000);
+    return stopRunsOfIssue(s.world, { repositoryId: 42, issue: 7, at: s.now(), cause: closed });
+  };
+  const asks = async (s: CommandWorld) => {
+    expect((await s.store.run(RUN))?.state).toBe('closed');
+    const status = s.repository.comments.find(({ body }) => body.startsWith(`<!-- runoff:status:${RUN}`));
+    const texts = [boxes(s).body, status?.body ?? expect.fail()];
+    return texts.map((body) => /- \[ \]|please choose/i.test(body));
+  };
+
+  test('also if Runoff is killed as the wait ends', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    const { transition } = s.store;
+    s.store.transition = async (...args) => {
+      await transition(...args);
+      s.store.transition = transition;
+      throw new Fault('DATABASE_UNAVAILABLE', 'The connection ended.');
+    };
+    const { id } = await s.say('/auto-dev cancel');
+    await s.again();
+    expect((await command(s, id))?.outcome?.kind).toBe('done');
+    await announceEndedRuns(s.world);
+    expect(await asks(s)).toEqual([false, false]);
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual([]);
+  });
+
+  test.each([
+    ['the comparison', ['issue']],
+    ['every comment', ['comment', 'editComment', 'react']],
+  ])('also after an outage that hit %s', async (_what, calls) => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    for (const call of calls) s.repository.trouble.set(call, down);
+    expect(await close(s)).toBe(1);
+    await announceEndedRuns(s.world);
+    expect((await asks(s))[0]).toBe(true);
+    s.repository.trouble.clear();
+    await announceEndedRuns(s.world);
+    expect(await asks(s)).toEqual([false, false]);
+  });
+
+  test('and what GitHub refuses to edit is tried once', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    s.repository.trouble.set('editComment', forbidden);
+    expect(await close(s)).toBe(1);
+    expect(await s.store.endedWithout('said', 0, 9)).toEqual([]);
+  });
+
+  test('also if a newer run has a result', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    s.later(60_000);
+    await shown(s, 'pull', { id: 'r0000000009' });
+    await announceEndedRuns(s.world);
+    expect(await asks(s)).toEqual([false, false]);
+    expect([...(s.repository.labels.get(7) ?? [])]).toEqual(['auto-dev:done']);
   });
 });
 

@@ -133,7 +133,7 @@ describe('a pull request that GitHub refuses', () => {
     const s = commandWorld();
     const id = await judgedRun(s, 'pull');
     const because = 'Every candidate breaks an existing test.';
-    await s.store.updateRun(id, { decision: { kind: 'none', because } }, s.now());
+    await s.store.updateRun(id, { decision: { kind: 'none', decidedBy: 'regressions', because } }, s.now());
     await publish(s.world, await contextOf(s.world, id));
     expect(nextIn(s, 'outcome')).toContain('No pull request was opened.');
     expect((await s.say('/auto-dev pick A')).outcome).toBe('done');

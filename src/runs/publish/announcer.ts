@@ -113,10 +113,26 @@ export const unannouncedSince = (
   limit: number,
 ): Promise<readonly RunRecord[]> => store.endedWithout(END_ANNOUNCED_KEY, since, limit);
 
+/** What an earlier announcement said is not true any more, or something of it is missing: upkeep announces the run. */
+export async function announceLater(store: Pick<Store, 'fulfil' | 'intend'>, runId: RunId): Promise<void> {
+  await store.intend(runId, END_ANNOUNCED_KEY);
+  await store.fulfil(runId, END_ANNOUNCED_KEY, false);
+}
+
+/** Ends the wait for a pick, which was announced, so that this is too if the process ends before the caller does it. */
+export async function leaveWait(
+  { clock, store }: Pick<World, 'clock' | 'store'>,
+  runId: RunId,
+  to: 'closed' | 'published',
+  cause: string,
+): Promise<void> {
+  await announceLater(store, runId);
+  await store.transition(runId, to, cause, clock.now());
+}
+
 /** Refused writes are not retried: the App may have been uninstalled, and only its owner can restore access. */
 async function announceEnd(parts: AnnouncerPorts, runId: RunId, own: RunUpdates): Promise<void> {
-  await parts.store.intend(runId, END_ANNOUNCED_KEY);
-  await parts.store.fulfil(runId, END_ANNOUNCED_KEY, false);
+  await announceLater(parts.store, runId);
   try {
     await announce(parts, runId, own, 'end');
   } catch (thrown) {

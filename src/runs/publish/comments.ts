@@ -11,16 +11,19 @@ import {
   checkText,
   type Diffs,
   type OutcomeView,
+  outcomeComment,
+  pickComment,
   type Report,
   type ReportKind,
   type RunView,
   report,
 } from '../../core/reports/index.ts';
-import type { Store } from '../../ports/index.ts';
+import type { RunOutcome, Store } from '../../ports/index.ts';
 import { loadRun, requireGitHub, type World } from '../context.ts';
 import { findOwnComment, type OwnComment } from '../questions/index.ts';
 import { idempotentWrite, throwIfCancelled, unlessDamaged } from '../stage.ts';
 import { diffsOf, loadTestTable, viewOf } from '../view.ts';
+import { leaveWait } from './announcer.ts';
 import type { PublishContext } from './context.ts';
 
 /** Kinds of comments that contain a comparison. */
@@ -128,6 +131,22 @@ export async function showComparison(
   return first;
 }
 
+const ON_ISSUE = [
+  ['choice', pickComment],
+  ['outcome', outcomeComment],
+] as const;
+
+/** Replaces what the comparisons on the issue ask for by who picked what: checkboxes, or what to do without a pick. */
+export async function refreshIssue(context: PublishContext, outcome: RunOutcome | undefined): Promise<void> {
+  const { world, run } = context;
+  if (!outcome || outcome.kind === 'branches') return;
+  for (const [kind, write] of ON_ISSUE) {
+    if (!(await writtenComparison(world.store, run.id, kind))) continue;
+    const { view, diffs } = await outcomeForPublishing(context, outcome);
+    await showComparison(context, kind, run.origin.issue, write(view, diffs));
+  }
+}
+
 /** Updates the first comment of a comparison, which contains the vote tally. */
 export async function showTally(
   context: PublishContext,
@@ -223,7 +242,7 @@ export async function showCheck(context: PublishContext, view: RunView, headSha:
 
 /**
  * Collapses comparisons of earlier runs of the same issue and ends runs that still wait for a pick. A run without
- * survivors does not end them.
+ * survivors does not end them. Upkeep removes their checkboxes.
  */
 export async function supersede(context: PublishContext, view: RunView): Promise<void> {
   const { world } = context;
@@ -235,9 +254,7 @@ export async function supersede(context: PublishContext, view: RunView): Promise
     if (!self || run.createdAt >= self.createdAt || !isOf(run.origin, origin)) continue;
     if (empty && run.state === 'awaiting_pick') continue;
     for (const kind of COMPARISONS) await minimiseComparison(context, run.id, kind);
-    if (run.state === 'awaiting_pick') {
-      await world.store.transition(run.id, 'closed', 'a newer run has a result', world.clock.now());
-    }
+    if (run.state === 'awaiting_pick') await leaveWait(world, run.id, 'closed', 'a newer run has a result');
   }
 }
 

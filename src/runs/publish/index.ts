@@ -25,17 +25,17 @@ import {
 } from './on-github.ts';
 
 export { whyNotOurs } from './advance.ts';
-export { openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
+export { leaveWait, openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
 export { deleteLosers, type PublishPorts } from './context.ts';
 export {
+  announceEnding,
   applyPick,
   endWaitForPick,
   loadOnGitHub,
   refreshTally,
   releaseCi,
-  tryToCloseComparison,
 } from './pick.ts';
 export { proposeSettings } from './settings-pull.ts';
 

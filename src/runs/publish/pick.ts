@@ -1,11 +1,12 @@
 import { type Alias, asFault, Fault, OUTAGES, type RunId } from '../../core/model/index.ts';
-import { comparison, followUpMessage, outcomeComment, pickComment } from '../../core/reports/index.ts';
-import type { PickRecord, RunOutcome, Store } from '../../ports/index.ts';
+import { comparison, followUpMessage, pickComment } from '../../core/reports/index.ts';
+import type { PickRecord, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
 import { idempotentWrite } from '../stage.ts';
 import { viewOf } from '../view.ts';
 import { advance } from './advance.ts';
+import { announceLater, leaveWait } from './announcer.ts';
 import {
   type CommitPorts,
   type Commits,
@@ -14,7 +15,14 @@ import {
   plannedHead,
   shownOn,
 } from './branches.ts';
-import { outcomeForPublishing, showCheck, showComparison, showTally, writtenComparison } from './comments.ts';
+import {
+  outcomeForPublishing,
+  refreshIssue,
+  showCheck,
+  showComparison,
+  showTally,
+  writtenComparison,
+} from './comments.ts';
 import {
   type Applied,
   done,
@@ -49,15 +57,16 @@ export async function applyPick(
 
 /** Its author reads why: either the pick no longer counts, or its pull request exists and the run waits no longer. */
 async function settleFailed(
-  { announcer, clock, store }: Pick<World, 'announcer' | 'clock' | 'store'>,
+  world: Pick<World, 'announcer' | 'clock' | 'store'>,
   run: GitHubRun,
   { alias, key }: PickRecord,
   why: string,
 ): Promise<void> {
+  const { announcer, store } = world;
   const counts = alias === null ? run.state === 'closed' : (await shownOn(store, run)) === alias;
   if (!counts) return rejectPick(store, run.id, key, why);
   if (run.state !== 'awaiting_pick') return;
-  await store.transition(run.id, 'published', 'a person picked', clock.now());
+  await leaveWait(world, run.id, 'published', 'a person picked');
   await announcer.finish(run.id);
 }
 
@@ -80,7 +89,7 @@ async function applyAccepted(
   });
   // A crash may have come between opening the pull request and this update.
   if (outcome?.kind === 'pull' && run.state === 'awaiting_pick')
-    await world.store.transition(run.id, 'published', 'a person picked', world.clock.now());
+    await leaveWait(world, run.id, 'published', 'a person picked');
   await world.announcer.finish(run.id);
   return applied;
 }
@@ -110,16 +119,15 @@ async function pickFromTable(
   alias: Alias | null,
 ): Promise<Applied> {
   const { world, run } = context;
-  const now = world.clock.now();
   if (alias === null) {
     if (run.state === 'awaiting_pick')
-      await world.store.transition(run.id, 'closed', 'a person picked none of the candidates', now);
+      await leaveWait(world, run.id, 'closed', 'a person picked none of the candidates');
     await refreshIssue(context, run.outcome);
     return done('None of the candidates was picked. No pull request was opened.');
   }
   const outcome = await publishPull(context, commits, alias);
   await storeOutcome(world, run.id, outcome);
-  await world.store.transition(run.id, 'published', `a person picked candidate ${alias}`, now);
+  await leaveWait(world, run.id, 'published', `a person picked candidate ${alias}`);
   await refreshIssue(context, outcome);
   if (outcome.kind === 'pull')
     return done(`Candidate ${alias} is the draft pull request #${outcome.number}.`);
@@ -128,22 +136,6 @@ async function pickFromTable(
       ? outcome.refusedBecause
       : 'No pull request was opened.',
   );
-}
-
-const ON_ISSUE = [
-  ['choice', pickComment],
-  ['outcome', outcomeComment],
-] as const;
-
-/** Replaces what the comparisons on the issue ask for by who picked what: checkboxes, or what to do without a pick. */
-async function refreshIssue(context: PublishContext, outcome: RunOutcome | undefined): Promise<void> {
-  const { world, run } = context;
-  if (!outcome || outcome.kind === 'branches') return;
-  for (const [kind, write] of ON_ISSUE) {
-    if (!(await writtenComparison(world.store, run.id, kind))) continue;
-    const { view, diffs } = await outcomeForPublishing(context, outcome);
-    await showComparison(context, kind, run.origin.issue, write(view, diffs));
-  }
 }
 
 /** If someone else opened a pull request from Runoff's branch, its description stays theirs. */
@@ -224,25 +216,38 @@ export async function endWaitForPick(
 ): Promise<boolean> {
   const run = await loadOnGitHub(world, runId);
   if (run.state !== 'awaiting_pick' || run.outcome?.kind === 'pull') return false;
-  await world.store.transition(runId, 'closed', cause, world.clock.now());
-  await world.announcer.finish(runId);
-  await tryToCloseComparison(world, runId);
+  await leaveWait(world, runId, 'closed', cause);
+  await announceEnding(world, runId);
   return true;
+}
+
+/** Announces the end of a run, also in the comparison that asked for a pick; upkeep repeats what an outage prevented. */
+export async function announceEnding(
+  world: PublishPorts & Pick<World, 'announcer'>,
+  runId: RunId,
+): Promise<void> {
+  const isClosed = await tryToCloseComparison(world, runId);
+  await world.announcer.finish(runId);
+  if (!isClosed) await announceLater(world.store, runId);
 }
 
 /**
  * Writes the comparison of a run that waits for no pick any more without checkboxes. In all its comments: in blind mode it
- * has the names now (decision 160), and so other places for its diffs.
+ * has the names now (decision 160), and so other places for its diffs. Returns false during an outage.
  */
-export async function tryToCloseComparison(world: PublishPorts, runId: RunId): Promise<void> {
+async function tryToCloseComparison(world: PublishPorts, runId: RunId): Promise<boolean> {
   try {
+    if (!(await writtenComparison(world.store, runId, 'choice'))) return true;
     const run = await loadOnGitHub(world, runId);
+    if (run.state === 'awaiting_pick') return true;
     await withPublisher(world, { run, signal: new AbortController().signal }, (context) =>
       refreshIssue(context, run.outcome),
     );
+    return true;
   } catch (thrown) {
     // The issue may have been deleted with the comment; the run waits no longer in any case.
     world.log.warn({ run: runId, err: thrown }, 'the comparison still asks for a pick');
+    return !OUTAGES.has(asFault(thrown).code);
   }
 }
 

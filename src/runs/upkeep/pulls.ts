@@ -1,7 +1,13 @@
 import type { PullDetails, RunRecord } from '../../ports/index.ts';
 import { isGitHubRun, type World } from '../context.ts';
 import { tryKeepOutcomes } from '../outcomes.ts';
-import { applyPick, type CommitPorts, type PublishPorts, tryToCloseComparison } from '../publish/index.ts';
+import {
+  announceEnding,
+  applyPick,
+  type CommitPorts,
+  leaveWait,
+  type PublishPorts,
+} from '../publish/index.ts';
 
 export type PullState = PullDetails['state'];
 
@@ -22,13 +28,10 @@ export async function followPull(
   const isHalfOpened = run.state === 'awaiting_pick';
   // A pick has opened it, and the rest of that pick is still to be written (0228).
   if (run.state === to || (isHalfOpened && state === 'open')) return false;
-  if (isHalfOpened) await store.transition(run.id, 'published', 'a person picked', clock.now());
+  if (isHalfOpened) await leaveWait(world, run.id, 'published', 'a person picked');
   if ((await store.transition(run.id, to, cause, clock.now())) !== to) return false;
   await tryKeepOutcomes(world, run.id);
-  if (isHalfOpened) {
-    await world.announcer.finish(run.id);
-    await tryToCloseComparison(world, run.id);
-  }
+  if (isHalfOpened) await announceEnding(world, run.id);
   return true;
 }
 

@@ -9,7 +9,7 @@ import {
 import type { RunRecord } from '../../ports/index.ts';
 import type { RunRequest } from '../admit/index.ts';
 import { loadRun, type World } from '../context.ts';
-import { endWithFault, unannouncedSince } from '../publish/index.ts';
+import { announceEnding, endWithFault, type PublishPorts, unannouncedSince } from '../publish/index.ts';
 import { REPLY_TOPIC } from '../questions/index.ts';
 
 /** Dependencies of `reconcile`. */
@@ -64,10 +64,10 @@ export async function sweepEnded(
 }
 
 /** Announces run endings that were missed because of a crash or an outage of GitHub. Idempotent. */
-export async function announceEndedRuns(world: Pick<World, 'announcer' | 'clock' | 'store'>): Promise<void> {
+export async function announceEndedRuns(world: PublishPorts & Pick<World, 'announcer'>): Promise<void> {
   const since = world.clock.now() - ANNOUNCE_WITHIN_MS;
   for (const { id } of await unannouncedSince(world.store, since, MAX_ANNOUNCEMENTS))
-    await world.announcer.finish(id);
+    await announceEnding(world, id);
 }
 
 async function reconcileRun(world: ReconcilePorts, { id }: RunRecord): Promise<void> {
