@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ModelProtocol } from '../../core/settings/index.ts';
-import type { CapName, Clock, Grant, Log } from '../../ports/index.ts';
+import type { Clock, Grant, Log } from '../../ports/index.ts';
 import {
   type AdmittedCall,
   admit,
@@ -18,7 +18,7 @@ import { upstreamUrl } from './endpoints.ts';
 import type { Counter } from './input-tokens.ts';
 import { bookedRow, inputIsMissing, loweredRow, reportOf, settledRow } from './ledger.ts';
 import { namedModel, type PriceBook, type Providers } from './providers.ts';
-import type { RefusalLog } from './refusal-log.ts';
+import type { LastRefusal, RefusalLog } from './refusal-log.ts';
 import { type Relayed, relay, sendError } from './relay.ts';
 import { unlistedBetas, waitAfter } from './upstream.ts';
 
@@ -38,8 +38,7 @@ export interface LeaseContext {
   readonly cache: AnswerCache | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Remembers why the last call was rejected; null if it was not. */
-  readonly note: (refusal: string | null, cap?: CapName) => void;
+  readonly last: LastRefusal;
   /** Remembers that a model has just sent something. */
   readonly alive: () => void;
   readonly settled: () => void;
@@ -127,7 +126,7 @@ function sendRefusal(
   response: ServerResponse,
   { why, protocol, status, message }: Omit<RefusedCall, 'kind'>,
 ): void {
-  context.note(message);
+  context.last.rejected(message);
   context.onRefusal?.(why);
   context.refusals.add(why, { status, why: message });
   sendError(response, protocol, status, message, why === 'busy' ? 'retry' : 'give up');
@@ -153,7 +152,7 @@ async function serveAnswer(context: LeaseContext, exchange: Omit<Exchange, 'aske
   const cached = call.endpoint.kind === 'generate' ? await context.cache?.take(call) : undefined;
   if (!cached?.answer) return pay(context, { ...exchange, asked: cached?.asked ?? null });
   const { status, headers, body } = cached.answer;
-  context.note(null);
+  context.last.admitted()(null);
   context.alive();
   response.writeHead(status, headers);
   response.end(body);
@@ -198,7 +197,7 @@ async function attempt(
       return DONE;
     case 'cap':
       sendRefusal(context, response, { why: 'budget', protocol, status: 402, message: budgetMessage(call) });
-      context.note(
+      context.last.rejected(
         capMessage(reserved, grant.spender, counting ? NO_COST : leastFor(call, book, startedAt)),
         reserved.whose,
       );
@@ -253,6 +252,7 @@ async function forward(
   const { grant, book, clock, cache } = context;
   const free = paid.call === null;
   const began = clock.elapsed();
+  const ended = context.last.admitted(free);
   return relay({
     call,
     reserved: free ? null : paid.reservation,
@@ -276,7 +276,7 @@ async function forward(
       if (row) void context.account.lower(paid, row);
     },
     settle: async (outcome) => {
-      context.note(outcome.trouble);
+      ended(outcome.trouble);
       const { error } = outcome;
       if (error) context.refusals.add('unanswered', { provider: call.provider, error });
       if (free) return;

@@ -9,7 +9,6 @@ import { asFault, Fault, type Usage } from '../../core/model/index.ts';
 import { secretsOf } from '../../core/secrets/index.ts';
 import {
   CALL_LIMITS,
-  type CapName,
   type Clock,
   type Gateway,
   type Grant,
@@ -32,7 +31,7 @@ import {
   routeTo,
   type TokenPrice,
 } from './providers.ts';
-import { openRefusalLog } from './refusal-log.ts';
+import { openLastRefusal, openRefusalLog } from './refusal-log.ts';
 import { UPSTREAM_SILENCE_MS } from './upstream.ts';
 
 export { memoryLedger } from './ledger.ts';
@@ -156,8 +155,7 @@ async function openLease({
 }: LeaseOptions): Promise<Lease> {
   const { account, clock, log } = shared;
   const key = `gw-${randomBytes(32).toString('base64url')}`;
-  let refusal: string | null = null;
-  let cap: CapName | null = null;
+  const last = openLastRefusal();
   let lastActivity: number | null = null;
   let closing: Promise<void> | undefined;
   const inFlight = new Set<Promise<void>>();
@@ -166,10 +164,7 @@ async function openLease({
     ...shared,
     grant,
     terms: { keyHash: sha256Of(key), expiresAt: clock.elapsed() + grant.ttlMs, models: grant.models },
-    note: (why, reached) => {
-      refusal = why;
-      cap = reached ?? null;
-    },
+    last,
     alive: () => {
       lastActivity = clock.elapsed();
     },
@@ -202,8 +197,8 @@ async function openLease({
     socket: socket.path,
     key,
     usage: () => account.usage(),
-    refusal: () => refusal,
-    capReached: () => cap,
+    refusal: last.why,
+    capReached: last.cap,
     lastActivity: () => lastActivity,
     close() {
       closing ??= shut();

@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../../ports/index.ts';
+import type { CapName, Clock, Log } from '../../ports/index.ts';
 import type { RefusalKind } from './admission.ts';
 
 /** Milliseconds within which repetitions are counted instead of logged. Our default. */
@@ -67,6 +67,45 @@ export function openRefusalLog(
     },
     close() {
       for (const kind of [...windows.keys()]) end(kind);
+    },
+  };
+}
+
+/** Why the last call of a lease was rejected or failed, which is the reason that people read when a coder stops. */
+export interface LastRefusal {
+  /** Null if the last call went well. */
+  why(): string | null;
+  /** The cap that the last call reached, if any. */
+  cap(): CapName | null;
+  rejected(why: string, cap?: CapName): void;
+  /**
+   * Called when a call is admitted; returns what to call when it has ended, with its trouble, or null if it went well.
+   * `free`: it only counts tokens.
+   */
+  admitted(free?: boolean): (trouble: string | null) => void;
+}
+
+export function openLastRefusal(): LastRefusal {
+  let last: string | null = null;
+  let reached: CapName | null = null;
+  let noted = 0;
+  const note = (why: string | null, cap: CapName | null) => {
+    last = why;
+    reached = cap;
+    noted += 1;
+  };
+  return {
+    why: () => last,
+    cap: () => reached,
+    rejected: (why, cap) => note(why, cap ?? null),
+    admitted(free = false) {
+      const before = noted;
+      return (trouble) => {
+        if (free && (trouble === null || last !== null)) return;
+        // The end of a call that began before says nothing about whether another one would be admitted now.
+        if (noted > before && last !== null && (trouble === null || reached !== null)) return;
+        note(trouble, null);
+      };
     },
   };
 }

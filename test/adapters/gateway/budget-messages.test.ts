@@ -99,3 +99,27 @@ test('a token budget has a message that counts tokens', async () => {
   );
   expect(Number(/about (\d+)/.exec(refusal)?.[1])).toBeGreaterThan(3_000 - 1_600);
 });
+
+test('a budget that is reached stays the reason when a call that began before, or a free count, ends well', async () => {
+  const first = Promise.withResolvers<void>();
+  provider = await startProvider(async (body, response, request) => {
+    if (request.url?.includes('count_tokens')) return json(response, 200, { input_tokens: 9 });
+    if (body.max_tokens === 300) await first.promise;
+    json(response, 200, message(10, 5));
+  });
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open({ capUsd: 0.02 });
+  const long = { ...LONG, messages: [{ role: 'user', content: 'x'.repeat(60_000) }] };
+  const earlier = ask(lease, { body: { ...PROMPT, max_tokens: 300 } });
+  await expect.poll(() => provider.seen.length).toBe(1);
+  expect((await ask(lease, { body: long })).status).toBe(402);
+  first.resolve();
+  expect((await earlier).status).toBe(200);
+  expect(lease.capReached()).toBe('spender');
+  expect((await ask(lease, { path: '/v1/messages/count_tokens' })).status).toBe(200);
+  expect(lease.capReached()).toBe('spender');
+  expect(lease.refusal()).toContain('The budget of A');
+  // A later call that is paid for shows that the budget still suffices.
+  expect((await ask(lease)).status).toBe(200);
+  expect([lease.refusal(), lease.capReached()]).toEqual([null, null]);
+});
