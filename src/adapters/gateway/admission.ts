@@ -270,8 +270,7 @@ export function openCallLimit(): (
 }
 
 /**
- * The memory that the requests of one lease share. A sandbox must not exhaust the gateway's memory with many requests,
- * nor many sandboxes together, and one sandbox must not take the memory of the others.
+ * The memory that the requests of one lease share. Neither many requests nor many sandboxes must exhaust the gateway's.
  */
 export function openLeaseMemory(shared: SharedMemory = { bytes: 0 }): { enter(): RequestMemory } {
   let all = 0;
@@ -281,9 +280,10 @@ export function openLeaseMemory(shared: SharedMemory = { bytes: 0 }): { enter():
       let own = 0;
       return {
         take(bytes) {
-          if (own + bytes > MAX_BODY_BYTES || all + bytes > MAX_LEASE_BYTES) return 'too-large';
+          if (own + bytes > MAX_BODY_BYTES) return 'too-large';
           const more = beyond(all + bytes) - beyond(all);
-          if (more > 0 && shared.bytes + more > MAX_SHARED_BYTES) return 'crowded';
+          if (all + bytes > MAX_LEASE_BYTES || (more > 0 && shared.bytes + more > MAX_SHARED_BYTES))
+            return 'crowded';
           shared.bytes += more;
           own += bytes;
           all += bytes;

@@ -13,7 +13,7 @@ test('the requests of a lease share its memory and release it when they end', ()
   const memory = openLeaseMemory();
   const [one, two, three, four] = [memory.enter(), memory.enter(), memory.enter(), memory.enter()];
   for (const memory of [one, two, three]) expect(memory?.take(16 * MIB)).toBe('taken');
-  expect(four?.take(1)).toBe('too-large');
+  expect(four?.take(1)).toBe('crowded');
   two?.leave();
   expect(four?.take(16 * MIB)).toBe('taken');
 });
