@@ -1,5 +1,4 @@
-import { StringDecoder } from 'node:string_decoder';
-import { parseUntrustedJson } from '../../core/model/index.ts';
+import { openBoundedBuffer, parseUntrustedJson } from '../../core/model/index.ts';
 import type { ModelProtocol } from '../../core/settings/index.ts';
 import { isObject, type Body as Json } from './bodies/index.ts';
 import type { Tokens } from './providers.ts';
@@ -46,19 +45,19 @@ export interface Meter {
 
 /** A longer JSON answer, or line of a stream, is not parsed for usage. */
 const MAX_BUFFERED = 32 * 2 ** 20;
+const LINE_END = 0x0a;
 
 /**
  * Reads usage from an answer as it passes. Providers report usage cumulatively: later numbers replace earlier ones, field
  * by field.
  */
 export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
-  const decoder = new StringDecoder('utf8');
   const reading = { input: null, output: null, reasoning: 0, characters: 0 } as {
     -readonly [K in keyof MeterReading]: MeterReading[K];
   };
   const end = watchEnd();
   const known: Json = {};
-  let text = '';
+  const unread = openBoundedBuffer(MAX_BUFFERED, () => true);
   let failed = false;
   let bytes = 0;
 
@@ -78,14 +77,27 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
       reading.characters += visible;
     }
   };
-  const takeLines = () => {
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
-      const line = text.slice(0, end);
-      text = text.slice(end + 1);
-      if (!line.startsWith('data:')) continue;
-      bytes += line.length;
-      take(line.slice(5));
+  const keep = (part: Buffer) => {
+    if (unread.add(part) !== 'added') bytes += unread.take().length + part.length;
+  };
+  const kept = () => {
+    const { buffer, byteOffset, byteLength } = unread.take();
+    return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+  };
+  const takeLine = (line: string) => {
+    if (!line.startsWith('data:')) return;
+    bytes += line.length;
+    take(line.slice(5));
+  };
+  // Looks for ends in the new bytes only: else a long line would take time that grows with its square.
+  const takeLines = (chunk: Buffer) => {
+    let from = 0;
+    for (let end = chunk.indexOf(LINE_END); end >= 0; end = chunk.indexOf(LINE_END, from)) {
+      keep(chunk.subarray(from, end));
+      takeLine(kept());
+      from = end + 1;
     }
+    keep(chunk.subarray(from));
   };
   return {
     stream,
@@ -97,17 +109,18 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     failed: () => failed,
     input: () => (stream && reading.input && reading.input.input > 0 ? reading.input : null),
     see(chunk) {
-      text += decoder.write(chunk);
-      if (stream) takeLines();
-      else reading.characters += chunk.length;
-      if (text.length <= MAX_BUFFERED) return;
-      bytes += text.length;
-      text = '';
+      if (stream) return takeLines(chunk);
+      keep(chunk);
+      reading.characters += chunk.length;
     },
     reading() {
-      if (stream) return { ...reading };
+      if (stream) {
+        // Some servers do not end the last line.
+        takeLine(kept());
+        return { ...reading };
+      }
       const { characters } = reading;
-      take(text);
+      take(kept());
       return { ...reading, characters };
     },
   };

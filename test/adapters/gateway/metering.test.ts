@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createMeter } from '../../../src/adapters/gateway/meter.ts';
 import { tried } from '../../world/tried.ts';
 import {
   ask,
@@ -293,6 +294,29 @@ describe('usage is read from', () => {
     expect(reply.text).toBe(whole.toString());
     expect(rig.ledger.rows).toMatchObject([{ tokensIn: 9, tokensOut: 3, exact: true }]);
   });
+});
+
+test('usage in a last line without an end counts', async () => {
+  const usage = { prompt_tokens: 9, completion_tokens: 3 };
+  provider = await startProvider((_, response) => {
+    sse(response, { choices: [{ delta: { content: 'ok' }, finish_reason: 'stop' }] });
+    response.end(`data: ${JSON.stringify({ choices: [], usage })}`);
+  });
+  await using rig = await openRig(provider.url);
+  await ask(await rig.open(), { path: CHAT, body: { ...PROMPT, stream: true } });
+  expect(rig.ledger.rows).toMatchObject([{ tokensIn: 9, tokensOut: 3, exact: true }]);
+});
+
+test('a line of many MiB that arrives in small parts does not take time that grows with its square', () => {
+  const meter = createMeter('openai-chat', true);
+  const part = Buffer.alloc(16_384, 'a');
+  const began = performance.now();
+  meter.see(Buffer.from('data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":3},"pad":"'));
+  for (let parts = 0; parts < 16 * 64; parts += 1) meter.see(part);
+  // Linear, it takes a fraction of a second; quadratic, more than half a minute.
+  expect(performance.now() - began).toBeLessThan(5_000);
+  meter.see(Buffer.from('"}\n\n'));
+  expect(meter.reading()).toMatchObject({ output: 3, input: { input: 9 } });
 });
 
 describe('unreported usage is settled at its maximum and marked as estimated', () => {
