@@ -1,5 +1,5 @@
 import { Command, CommanderError, Option } from 'commander';
-import { asFault, type Fault, type FaultCode } from '../core/model/index.ts';
+import { asFault, Fault, type FaultCode } from '../core/model/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { examineMachine, installAgents, listAgents, listModels } from './agents.ts';
@@ -51,8 +51,13 @@ export async function runCli(shell: Shell, argv: readonly string[]): Promise<num
       await showVersion(shell);
       return EXIT.done;
     }
-    if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.done : EXIT.usage;
-    return reportFault(shell.screen, asFault(thrown), argv.includes('--json'));
+    const json = argv.includes('--json');
+    if (!(thrown instanceof CommanderError)) return reportFault(shell.screen, asFault(thrown), json);
+    if (thrown.exitCode === 0) return EXIT.done;
+    // The parser has told people already.
+    const why = thrown.message.replace(/^error: /, '');
+    if (json) shell.screen.out(faultJson(new Fault('COMMAND_LINE_INVALID', why)));
+    return EXIT.usage;
   }
 }
 
@@ -75,10 +80,13 @@ const USAGE_FAULTS: ReadonlySet<FaultCode> = new Set([
   'TOKEN_REFUSED',
 ]);
 
+const faultJson = ({ code, message, advice }: Fault): string =>
+  `${jsonText({ error: { code, message, advice } })}\n`;
+
 /** A fault may quote a repository, an agent or a server, so escape sequences in it must not reach the terminal. */
 function reportFault(screen: Screen, fault: Fault, json: boolean): number {
   const { code, message, advice } = fault;
-  if (json) screen.out(`${jsonText({ error: { code, message, advice } })}\n`);
+  if (json) screen.out(faultJson(fault));
   const stack = code === 'INTERNAL' ? `${fault.stack ?? ''}\n` : '';
   screen.err(visibleCode(`\n${message}\n→ ${advice}\n${stack}`));
   return USAGE_FAULTS.has(code) ? EXIT.usage : EXIT.failed;

@@ -56,6 +56,9 @@ test.each([
   ['pick', ['pick', RUN, 'none']],
   ['error', ['show', 'r0000000000']],
   ['error', ['explain', RUN, 'Z']],
+  ['error', ['runs', '--limit', 'abc']],
+  ['error', ['rnus']],
+  ['error', ['pick', RUN]],
 ] as const)('what `%s --json` prints is described by the published schema', async (name, argv) => {
   const { type, out } = await shellWithRun();
   await type(...argv, '--json');

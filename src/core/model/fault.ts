@@ -141,6 +141,10 @@ export const FAULTS = {
     retry: 'no',
     advice: 'Name a file in an existing folder, or for a report a folder, that you can write to.',
   },
+  COMMAND_LINE_INVALID: {
+    retry: 'no',
+    advice: 'Correct the command line; `runoff COMMAND --help` lists what each command takes.',
+  },
   SPEC_MISSING: {
     retry: 'no',
     advice: 'Name a Markdown file (`runoff debate SPEC.md`) or pipe its text in.',
