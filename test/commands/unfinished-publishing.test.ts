@@ -141,6 +141,49 @@ describe('a pull request that GitHub refuses', () => {
   });
 });
 
+describe('on a locked issue, where GitHub refuses comments and reactions', () => {
+  /** Publishes a run that was started by a label, in an issue that somebody locks meanwhile, and unlocks then. */
+  async function locked(how: 'choice' | 'pull', more: readonly string[] = []) {
+    const s = commandWorld();
+    await judgedRun(s, how);
+    s.repository.labels.set(7, new Set(['auto-dev']));
+    for (const write of ['comment', 'react', ...more]) s.repository.trouble.set(write, forbidden);
+    s.world.announcer.soon(RUN);
+    await s.world.announcer.idle();
+    const atWork = [...(s.repository.labels.get(7) ?? [])];
+    await publishes(s);
+    s.repository.trouble.clear();
+    return { s, atWork, after: [...(s.repository.labels.get(7) ?? [])] };
+  }
+
+  test('a toss-up waits for its pick, labels show it, and the pick opens the pull request', async () => {
+    const { s, atWork, after } = await locked('choice');
+    expect([atWork, after]).toEqual([['auto-dev:running'], ['auto-dev:pick']]);
+    expect((await runOf(s)).state).toBe('awaiting_pick');
+    await s.say('/auto-dev status');
+    const [status] = s.repository.comments.filter(({ body }) => body.startsWith('<!-- runoff:status:'));
+    expect(status?.body).toContain('please choose a candidate');
+    expect(status?.body).toContain('Publishing did not finish: GitHub answered 403');
+    expect(status?.body).toContain('The comparison may be missing on the issue.');
+    const picked = await s.say('/auto-dev pick B');
+    expect([picked.outcome, picked.note]).toEqual(['done', 'Candidate B is the draft pull request #11.']);
+    expect(onPull(s)).toHaveLength(1);
+    expect((await runOf(s)).state).toBe('published');
+  });
+
+  test('a winner whose pull request is refused can be picked once what prevents it is gone', async () => {
+    const { s, after } = await locked('pull', ['openDraftPull']);
+    expect(after).toEqual(['auto-dev:none']);
+    expect(await runOf(s)).toMatchObject({ state: 'published', outcome: { kind: 'table' } });
+    await s.say('/auto-dev status');
+    const [status] = s.repository.comments.filter(({ body }) => body.startsWith('<!-- runoff:status:'));
+    expect(status?.body).toContain('**B** has no pull request: GitHub answered 403');
+    expect(status?.body).toContain('Publishing did not finish');
+    expect((await s.say('/auto-dev pick B')).outcome).toBe('done');
+    expect(await runOf(s)).toMatchObject({ outcome: { kind: 'pull', number: 11 } });
+  });
+});
+
 describe('a run whose result is stored when it is interrupted for good', () => {
   const status = async () => ({ kind: 'failed', why: 'It was restarted too often.' }) as const;
 

@@ -114,10 +114,11 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
     return [openedText(view, to), `${why}${kept}${again}`];
   }
   if (stageOf(view) !== null || decision === undefined) return [];
-  if (isUnopened(view)) return [chosenSummary(view, to), unopenedText(view, undefined, to)];
+  if (isUnopened(view))
+    return [chosenSummary(view, to), unopenedText(view, undefined, to), unfinishedText(view, to)];
   if (awaitsChoice(view)) {
     const { title, blocks } = choiceText(view, to);
-    return [withStop(title), ...blocks, votesLine(view, to)];
+    return [withStop(title), ...blocks, votesLine(view, to), unfinishedText(view, to)];
   }
   if (isUnpicked(view)) {
     const who = lastPick(view) ? `${chosenText(view, to)}.` : 'The run ended before anyone chose.';
@@ -125,15 +126,16 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
   }
   if (hasNoSurvivor(view)) {
     const unopened = view.origin.kind === 'github' ? 'No pull request was opened.' : '';
-    return [to.sentence(decision.because, 600), unopened];
+    return [to.sentence(decision.because, 600), unopened, unfinishedText(view, to)];
   }
   return [chosenSummary(view, to), unfinishedText(view, to)];
 }
 
-/** Of a run whose pull request is open although publishing met a fault; the next pick writes what is missing. */
+/** Of a run that has its result although publishing met a fault; the next pick writes what is missing. */
 const unfinishedText = (view: RunView, to: Markup): string => {
   const { state, trouble } = view;
-  return trouble === undefined || state !== 'published' || lastPick(view) !== undefined
+  const isNews = state === 'published' || state === 'awaiting_pick';
+  return trouble === undefined || !isNews || lastPick(view) !== undefined
     ? ''
     : `${to.own('Publishing did not finish:')} ${to.sentence(trouble.message, 1_500)} ${to.sentence(trouble.advice, 600)}`;
 };

@@ -133,6 +133,16 @@ export async function conclude(
 const UNFINISHED_ADVICE =
   'The comparison may be missing on the pull request. To write it, pick the candidate that is shown there, or another one.';
 
+/** For users of a run whose result was to be posted on the issue. */
+const UNPOSTED_ADVICE =
+  'The comparison may be missing on the issue. If you pick a candidate, it is written on its draft pull request.';
+
+/** What to do about the part of a stored result that is not shown; null if all of it is. */
+function unfinishedAdvice(outcome: RunOutcome | undefined): string | null {
+  if (outcome?.kind === 'pull') return UNFINISHED_ADVICE;
+  return outcome?.kind === 'table' && outcome.comparisonUrl === undefined ? UNPOSTED_ADVICE : null;
+}
+
 /**
  * Records the fault as the end of the run, unless the run is over otherwise. A run whose result is stored has not
  * failed: its users find it, pick from it and merge it (0236).
@@ -146,9 +156,9 @@ export async function endWithFault(
   const run = await loadRun(world, runId);
   const { state, outcome } = run;
   if (isOver(state) && state !== 'failed') return null;
-  const isUnfinished = outcome?.kind === 'pull';
-  if (isUnfinished || outcome === undefined) {
-    const advice = isUnfinished ? UNFINISHED_ADVICE : faultOf(fault).advice;
+  const unfinished = unfinishedAdvice(outcome);
+  if (unfinished !== null || outcome === undefined) {
+    const advice = unfinished ?? faultOf(fault).advice;
     await world.store.updateRun(runId, { trouble: { ...fault, advice } }, world.clock.now());
   }
   if (outcome) await moveToFinalState(world, run, outcome);

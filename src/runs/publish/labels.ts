@@ -1,5 +1,5 @@
-import type { GitHubOrigin } from '../../core/model/index.ts';
-import type { Publisher, RunRecord, Store } from '../../ports/index.ts';
+import { asFault, type GitHubOrigin } from '../../core/model/index.ts';
+import type { Publisher, Reaction, RunRecord, Store } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 import { idempotentWrite } from '../stage.ts';
 import { LABEL, RUNNING_LABEL } from '../view.ts';
@@ -21,10 +21,19 @@ export async function acknowledgeQueued(
   await idempotentWrite(store, run.id, 'greet-in-line', {
     look: async () => null,
     write: async () => {
-      await publisher.react({ issue: origin.issue }, 'eyes');
+      await tryToReact(publisher, origin, 'eyes');
       return true;
     },
   });
+}
+
+/** A locked issue takes labels, but no reactions. */
+async function tryToReact(publisher: Publisher, { issue }: GitHubOrigin, reaction: Reaction): Promise<void> {
+  try {
+    await publisher.react({ issue }, reaction);
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+  }
 }
 
 /** Sets the 👀 reaction and the label of an active run. Idempotent. */
@@ -38,7 +47,7 @@ export async function acknowledge(
   await idempotentWrite(store, run.id, 'greet', {
     look: nothing,
     write: async () => {
-      await publisher.react({ issue: origin.issue }, 'eyes');
+      await tryToReact(publisher, origin, 'eyes');
       // The triggering label is removed once the run has begun.
       await publisher.setLabels(origin.issue, {
         add: [RUNNING_LABEL],
@@ -86,7 +95,7 @@ export async function close(
         add: label ? [label] : [],
         remove: [RUNNING_LABEL, ...Object.values(OUTCOMES).filter((one) => one !== label)],
       });
-      if (reaction) await publisher.react({ issue: origin.issue }, reaction);
+      if (reaction) await tryToReact(publisher, origin, reaction);
       return true;
     },
   });

@@ -148,9 +148,12 @@ async function publishOnIssue(
   const branches = byLetter(await pushOthers(context, commits, null));
   const outcome: OutcomeView = { kind: 'table', ...unopened, branches };
   const view = { ...published.view, outcome };
+  const { run, world } = context;
+  // GitHub may refuse the comment, as on a locked issue: the run has its result, and people can pick from it (0236).
+  if (run.outcome === undefined) await world.store.updateRun(run.id, { outcome }, world.clock.now());
   const write = kind === 'choice' ? pickComment : outcomeComment;
   const text = write(view, withLinks(context, published.diffs, branches));
-  const shown = await showComparison(context, kind, context.run.origin.issue, text);
+  const shown = await showComparison(context, kind, run.origin.issue, text);
   await supersede(context, view);
   return { ...outcome, comparisonUrl: shown.url };
 }
