@@ -132,14 +132,14 @@ async function onUnlabel(
   thread: Thread,
 ): Promise<void> {
   const { label, repository, sender } = context.payload;
-  const name = [LABEL, RUNNING_LABEL].find((own) => isSameLabel(own, label?.name ?? ''));
-  if (!name || actorOf(sender).isBot) return;
+  const own = ([LABEL, RUNNING_LABEL] as const).find((one) => isSameLabel(one, label?.name ?? ''));
+  if (!own || actorOf(sender).isBot) return;
   await stopRunsOfIssue(world, {
     repositoryId: repository.id,
     issue: thread.number,
     at: Date.parse(thread.updated_at),
-    cause: `the label ${name} was removed`,
-    activeOnly: true,
+    cause: `the label ${own} was removed`,
+    label: own,
   });
 }
 

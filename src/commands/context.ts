@@ -105,6 +105,9 @@ export function triggeredAt({ request }: RunRecord): number {
   return read.success ? read.data.triggeredAt : 0;
 }
 
+export const isStartedByLabel = ({ request }: RunRecord): boolean =>
+  RunRequest.safeParse(request).data?.trigger === 'label';
+
 /** Milliseconds by which this machine's clock may be ahead of GitHub's. Our default. */
 const CLOCK_SKEW_MS = 60_000;
 

@@ -19,7 +19,7 @@ import {
   requireGitHub,
   type World,
 } from '../runs/index.ts';
-import { type CancelPorts, triggeredAt } from './context.ts';
+import { type CancelPorts, isStartedByLabel, triggeredAt } from './context.ts';
 import { startFromLabel } from './intake.ts';
 
 /** Milliseconds to wait for an event's webhook before the event counts as missed. */
@@ -107,11 +107,18 @@ async function checkRun(
     await cancelRun(world, run.id, issue ? ISSUE_CLOSED : ISSUE_GONE);
     return;
   }
-  const greeted = (await world.store.intent(run.id, 'greet'))?.state === 'done';
-  if (greeted && !hasLabel(issue.labels, RUNNING_LABEL) && (await someoneStopped(reader, run))) {
+  if (
+    (await hasReplacedLabel(world, run)) &&
+    !hasLabel(issue.labels, RUNNING_LABEL) &&
+    (await someoneStopped(reader, run))
+  ) {
     await cancelRun(world, run.id, `the label ${RUNNING_LABEL} was removed`);
   }
 }
+
+/** Whether the label `auto-dev` has been replaced by the one of an active run. */
+const hasReplacedLabel = async ({ store }: Pick<World, 'store'>, { id }: RunRecord): Promise<boolean> =>
+  (await store.intent(id, 'greet'))?.state === 'done';
 
 /**
  * The issue, or null if it was deleted or moved. A missing issue means that only if the App may read other issues of
@@ -193,7 +200,7 @@ async function startFromMissedLabel(
   world.log.info({ repository: repositoryId, issue: issue.number, ...what }, 'a label without a webhook');
 }
 
-/** The label `auto-dev:running` was removed, or the issue or pull request was closed, deleted or moved away. */
+/** One of Runoff's labels was removed, or the issue or pull request was closed, deleted or moved away. */
 interface StopEvent {
   readonly repositoryId: number;
   readonly issue: number;
@@ -201,8 +208,8 @@ interface StopEvent {
   readonly at?: number;
   /** One clause, for the run's record. */
   readonly cause: string;
-  /** A label was removed: this stops work, but not the wait for a pick. Default: false. */
-  readonly activeOnly?: boolean;
+  /** The label that was removed: this stops work, but not the wait for a pick. */
+  readonly label?: typeof LABEL | typeof RUNNING_LABEL;
 }
 
 /**
@@ -213,11 +220,19 @@ export async function stopRunsOfIssue(world: CancelPorts, event: StopEvent): Pro
   let stopped = 0;
   for (const run of await world.store.activeRuns(event.repositoryId, event.issue)) {
     if (event.at !== undefined && event.at < triggeredAt(run)) continue;
-    if (event.activeOnly && run.state === 'awaiting_pick') continue;
+    if (event.label && run.state === 'awaiting_pick') continue;
+    if (event.label === LABEL && !(await isStillAskedBy(world, run))) continue;
     if (await stopRun(world, run, event.cause)) stopped += 1;
   }
   return stopped;
 }
+
+/**
+ * Whether a run was started by the label `auto-dev` that is on the issue. Added while another run is at work, it is not
+ * the label of that run, which goes on when somebody takes it off again.
+ */
+const isStillAskedBy = async (world: Pick<World, 'store'>, run: RunRecord): Promise<boolean> =>
+  isStartedByLabel(run) && !(await hasReplacedLabel(world, run));
 
 /** The App was uninstalled or suspended, or its access to a repository was removed. */
 interface AccessRemovedEvent {

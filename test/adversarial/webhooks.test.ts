@@ -287,6 +287,22 @@ describe("case 7: events out of order are checked against GitHub's current state
     expect((await states()).toSorted()).toEqual(['cancelled', 'closed']);
   });
 
+  test('taking off a label that was added while a run is at work stops only the run that it asked for', async () => {
+    await app.deliver(issues('labeled'));
+    const [first] = await app.settled();
+    // Its label is replaced by `auto-dev:running`; nothing is announced in these stories.
+    await app.store.intend(first?.id ?? '', 'greet');
+    await app.store.fulfil(first?.id ?? '', 'greet', true);
+    const release = app.hold();
+    await app.deliver(issues('labeled', { seconds: 5 }));
+    await app.deliver(issues('unlabeled', { seconds: 9 }));
+    release();
+    expect((await states()).toSorted()).toEqual(['admitted', 'cancelled']);
+    expect((await app.store.run(first?.id ?? ''))?.state).toBe('admitted');
+    await app.deliver(issues('unlabeled', { label: 'auto-dev:running', seconds: 20 }));
+    expect((await states()).toSorted()).toEqual(['cancelled', 'cancelled']);
+  });
+
   test('a label is the same in upper and lower case', async () => {
     app.now.issue = { ...app.now.issue, labels: ['Auto-Dev'] };
     await app.deliver(issues('labeled', { label: 'Auto-Dev' }));
