@@ -33,12 +33,12 @@ export async function proposeSettings(
     if (head === null) return refused(`The branch \`${defaultBranch}\` does not exist.`);
     if ((await world.workspaces.listFiles(source, head)).includes(SETTINGS_FILE))
       return keptByHand(pull.text);
-    const base = await plannedBase(context, head);
+    const { base, at: seconds } = await plannedCommit(context, { base: head, at: Math.floor(at / 1000) });
     const checkout = await world.workspaces.prepare(source, base);
     const tree = await treeWith(world, checkout, { id: `call-${run.id}-settings`, text: pull.text, signal });
     if (typeof tree !== 'object') return refused(tree);
     const message = `Add ${SETTINGS_FILE}\n\nThe commands that worked in run ${run.id} of Runoff.\n`;
-    const spec = { base, tree: tree.tree, message, author: COMMIT_AUTHOR, at: Math.floor(at / 1000) };
+    const spec = { base, tree: tree.tree, message, author: COMMIT_AUTHOR, at: seconds };
     const sha = await world.workspaces.commit(checkout, spec);
     const refusal = await push(context, checkout, { branch, sha });
     return refusal === null ? open(context, branch, pull) : refused(refusal);
@@ -54,13 +54,23 @@ async function onEarlier({ reader }: PublishContext, { number }: PullFacts): Pro
     : { kind: 'done', note: `pull request #${number} has these settings already`, pull: number };
 }
 
-/** The commit that the file is added to: after a crash the same as before, so that the commit on top is the same. */
-async function plannedBase({ run, world }: PublishContext, head: Sha): Promise<Sha> {
+interface PlannedCommit {
+  /** The commit that the file is added to. */
+  readonly base: Sha;
+  /** Seconds since 1970 UTC. */
+  readonly at: number;
+}
+
+/**
+ * What the commit with the file depends on: after a crash, or a refusal by GitHub, the same as before, so that the commit
+ * is the one that was pushed.
+ */
+async function plannedCommit({ run, world }: PublishContext, now: PlannedCommit): Promise<PlannedCommit> {
   const { store } = world;
-  const { intent } = await store.intend(run.id, 'settings-base');
-  if (intent.state === 'done') return intent.result as Sha;
-  await store.fulfil(run.id, 'settings-base', head);
-  return head;
+  const { intent } = await store.intend(run.id, 'settings-commit');
+  if (intent.state === 'done') return intent.result as PlannedCommit;
+  await store.fulfil(run.id, 'settings-commit', now);
+  return now;
 }
 
 /** The lines that a person may want to add. */
