@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
-import { permit } from '../../src/runs/admit/index.ts';
+import { admit, permit } from '../../src/runs/admit/index.ts';
 import { loadRun } from '../../src/runs/context.ts';
 import { executeStage } from '../../src/runs/stage.ts';
 import {
@@ -49,6 +49,25 @@ describe('case 11: a run needs current write access:', () => {
       room.now.rights[mona.id] = now;
       expect(await room.decide(request)).toBe('refused');
       expect(await room.taskOf(request)).toBeUndefined();
+    },
+  );
+
+  test.each([undefined, 'review'] as const)(
+    'a writer who is demoted while the run waits in the queue is stopped when its turn comes (work: %s)',
+    async (work) => {
+      const room = admissionWorld();
+      const request = await room.ask(work ? { work } : {});
+      const { runId } = request;
+      expect(await permit(room.world, await loadRun(room.world, runId), request)).toBe('go');
+      room.now.now += 5 * 3_600_000;
+      room.now.rights[mona.id] = 'none';
+      expect(await admit(room.world, await loadRun(room.world, runId), request)).toBe('refused');
+      expect(await room.store.run(runId)).toMatchObject({
+        state: 'refused',
+        trouble: { message: expect.stringContaining('write access') },
+      });
+      expect(await room.taskOf(request)).toBeUndefined();
+      expect(room.said()).toEqual([]);
     },
   );
 

@@ -26,7 +26,7 @@ import {
   repositoryAccess,
   reserveCapacity,
 } from './request.ts';
-import { openWriterComments } from './writers.ts';
+import { openWriterComments, whyNotPermitted } from './writers.ts';
 
 export { detectedRecipe } from './detected.ts';
 export {
@@ -118,14 +118,20 @@ async function readTaskText(
   return { title: text.title, body };
 }
 
-function gather(
+async function gather(
   world: GitHubTaskPorts,
   origin: Origin,
   request: RunRequest,
 ): Promise<GatheredTask | RefusedRun> {
   if (origin.kind === 'local') return fromLocal(world, origin, request);
+  const reader = await requireGitHub(world).reader(handleOf(origin));
+  // Access may have been lost while the run was queued (I4).
+  const denied = await whyNotPermitted(reader, origin);
+  if (denied) return refused(denied);
   const { work } = origin;
-  return work ? fromPull(world, { ...origin, work }, request) : fromGitHub(world, origin, request);
+  return work
+    ? fromPull(world, reader, { ...origin, work }, request)
+    : fromGitHub(world, reader, origin, request);
 }
 
 async function recordRefusal(
@@ -149,10 +155,10 @@ type GitHubTaskPorts = Pick<World, 'ceilings' | 'clock' | 'github' | 'store' | '
  */
 async function fromGitHub(
   world: GitHubTaskPorts,
+  reader: GitHubReader,
   origin: GitHubOrigin,
   request: RunRequest,
 ): Promise<GatheredTask | RefusedRun> {
-  const reader = await requireGitHub(world).reader(handleOf(origin));
   const access = await repositoryAccess(world, { origin, reader, self: request.runId }, async () =>
     unfitIssue(await reader.issue(origin.issue), request),
   );
@@ -202,10 +208,10 @@ type PullOrigin = GitHubOrigin & { readonly work: PullWork };
  */
 async function fromPull(
   world: GitHubTaskPorts,
+  reader: GitHubReader,
   origin: PullOrigin,
   request: RunRequest,
 ): Promise<GatheredTask | RefusedRun> {
-  const reader = await requireGitHub(world).reader(handleOf(origin));
   const pull = await reader.pull(origin.issue);
   const access = await repositoryAccess(
     world,

@@ -1,5 +1,5 @@
 import { type Actor, asFault, type GitHubOrigin } from '../../core/model/index.ts';
-import { counted } from '../../core/reports/index.ts';
+import { counted, type Refusal } from '../../core/reports/index.ts';
 import type { GitHubReader, Permission, RunRecord } from '../../ports/index.ts';
 import { handleOf, requireGitHub, type World } from '../context.ts';
 import { LABEL } from '../view.ts';
@@ -109,26 +109,31 @@ export async function permit(
   if (run.state === 'refused') return 'refused';
   if (run.state !== 'queued' || origin.kind === 'local') return 'go';
   const reader = await requireGitHub(world).reader(handleOf(origin));
-  const right = await rightOf(reader, origin.requestedBy);
-  const { login } = origin.requestedBy;
-  if (right === 'write') {
-    if (!(await isSetByApp(reader, origin, request))) return 'go';
-    await reportRefusal(world, request, origin, { kind: 'set-by-app', login });
-    return 'refused';
-  }
-  await reportRefusal(world, request, origin, { kind: 'no-permission', login, mayLabel: right === 'label' });
+  const refusal = (await whyNotPermitted(reader, origin)) ?? (await setByApp(reader, origin, request));
+  if (refusal === null) return 'go';
+  await reportRefusal(world, request, origin, refusal);
   return 'refused';
 }
 
-/** The webhook of a label does not say whether an App set it on a person's behalf; the issue's events do. */
-async function isSetByApp(
+/** Null if the requester currently has write access. Faults: GITHUB_UNAVAILABLE. */
+export async function whyNotPermitted(
   reader: GitHubReader,
-  { issue }: GitHubOrigin,
+  { requestedBy }: GitHubOrigin,
+): Promise<Refusal | null> {
+  const right = await rightOf(reader, requestedBy);
+  if (right === 'write') return null;
+  return { kind: 'no-permission', login: requestedBy.login, mayLabel: right === 'label' };
+}
+
+/** The webhook of a label does not say whether an App set it on a person's behalf; the issue's events do. */
+async function setByApp(
+  reader: GitHubReader,
+  { issue, requestedBy }: GitHubOrigin,
   { trigger }: RunRequest,
-): Promise<boolean> {
-  if (trigger !== 'label') return false;
+): Promise<Refusal | null> {
+  if (trigger !== 'label') return null;
   const last = await reader.labelChange(issue, LABEL);
-  return last?.how === 'set' && last.throughApp;
+  return last?.how === 'set' && last.throughApp ? { kind: 'set-by-app', login: requestedBy.login } : null;
 }
 
 /**
