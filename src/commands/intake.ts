@@ -1,4 +1,4 @@
-import { parseCommand } from '../core/commands/index.ts';
+import { givesCommand, parseCommand } from '../core/commands/index.ts';
 import { asFault, type GitHubOrigin, type PullWork, type RunId } from '../core/model/index.ts';
 import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
 import {
@@ -85,8 +85,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
   return {
     async onComment({ place, body, issue, at, throughApp, association, actor: sender }) {
       if (sender.isBot || throughApp) return ignored('no person wrote it');
-      const given = parseCommand(body);
-      if (!given) return ignored('it gives no command');
+      if (!givesCommand(body)) return ignored('it gives no command');
       const { id, login } = sender;
       if (!limits.mayStore(place, { id, login })) {
         limits.noteDropped(place);
@@ -97,7 +96,8 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
       const text = body.slice(0, MAX_COMMENT_TEXT + 1).toWellFormed();
       const likely = association === undefined ? {} : { association: association.slice(0, 40) };
       const command = { id: `${scope}:${place.comment}`, place, by: { id, login }, text, at, ...likely };
-      if (!STARTS.has(given.name)) return record(command);
+      const given = parseCommand(body);
+      if (!given || !STARTS.has(given.name)) return record(command);
       const issueText = { title: issue.title, body: await world.artifacts.put(issue.body) };
       return record({ ...command, issue: issueText });
     },

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { openCommandIntake } from '../../src/commands/index.ts';
+import { parseCommand } from '../../src/core/commands/index.ts';
+import { cpuMsSince } from '../world/cpu-time.ts';
 import { ada, atWork, type CommandWorld, commandWorld, shown } from './command-world.ts';
 import { mallory, mona } from './dialogue-world.ts';
 import { down } from './fake-repository.ts';
@@ -58,6 +60,25 @@ describe('the commands of people without write access', () => {
     expect(asked).toEqual([mallory.id]);
     expect(heard.filter(({ kind }) => kind === 'ignored').length).toBeGreaterThanOrEqual(480);
     expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
+  });
+
+  test('(long ones, of which one person sends hundreds) are not read beyond the limit', async () => {
+    const s = commandWorld();
+    await atWork(s);
+    const body = `/auto-dev answer ${'*_'.repeat(250)}`;
+    const readTwenty = () => {
+      const since = process.cpuUsage();
+      for (let n = 0; n < 20; n += 1) parseCommand(body);
+      return cpuMsSince(since);
+    };
+    // The first times are slower.
+    readTwenty();
+    const twenty = readTwenty();
+    const before = process.cpuUsage();
+    for (let n = 0; n < 500; n += 1) await hearFrom(s, body, 5_000 + n, 'NONE', mallory);
+    await s.intake.idle();
+    // At most twenty are stored, and read twice each.
+    expect(cpuMsSince(before)).toBeLessThan(twenty * 7);
   });
 
   test('have a limit that does not apply to writers', async () => {

@@ -10,6 +10,7 @@ export {
 export { type RunTextOptions, runCommandText, runOptionText } from './command-text.ts';
 export {
   answerOf,
+  givesCommand,
   MAX_COMMAND_TEXT,
   parseCommand,
   replyOf,

@@ -3,7 +3,7 @@ import type { Actor } from '../model/index.ts';
 import { visibleMarkdown } from '../prompts/index.ts';
 import { suggest } from '../settings/index.ts';
 import { COMMAND_NAMES, type Command, type CommandName } from './command.ts';
-import { aliasOf, dollarsOf, parseRunOptions, quotedWord } from './run-options.ts';
+import { aliasOf, dollarsOf, parseRunOptions, quotedWord, stripped } from './run-options.ts';
 
 /**
  * Maximum characters of free text; the rest is cut. Default: more than any question needs, and far below a prompt's
@@ -19,6 +19,9 @@ const MAX_WORD_CHARACTERS = 40;
  * are blanks: other blanks may be invisible.
  */
 const COMMAND = /^(?:[ \t]{0,3}\r?\n)*[ ]{0,3}\/auto-dev(?![^ \t\r\n])[ \t]*([^ \t\r\n]*)([\s\S]*)$/;
+
+/** Whether a comment gives a command, valid or not, without the work of reading all of it. */
+export const givesCommand = (body: string): boolean => COMMAND.test(body);
 
 /** The command in a comment; null for none. */
 export function parseCommand(body: string): Command | null {
@@ -144,18 +147,6 @@ function oneWord(rest: string): string {
 /** Only letters of the English alphabet change case: `K`, the Kelvin sign, must not become `k`. */
 const lowerCased = (word: string): string =>
   word.replace(/[A-Z]/g, (capital) => String.fromCharCode(capital.charCodeAt(0) + 32));
-
-/** Without Markdown's surrounding blanks. Not `trim`: removing an invisible character could turn words into a fence. */
-const stripped = (text: string): string => {
-  const from = text.search(/[^ \t\r\n]/);
-  return from < 0 ? '' : text.slice(from, lastNonBlank(text) + 1);
-};
-
-function lastNonBlank(text: string): number {
-  let at = text.length - 1;
-  while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at -= 1;
-  return at;
-}
 
 /** As shown to readers: text hidden in a comment would reach the planner unnoticed. */
 const visibleCommandText = (text: string): string =>

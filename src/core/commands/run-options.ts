@@ -168,7 +168,7 @@ function splitWords(line: string): readonly string[] | null {
   const words: string[] = [];
   let word = '';
   let until = '';
-  for (const character of line.replace(/[ \t]*,[ \t]*/g, ',')) {
+  for (const character of line.split(',').map(stripped).join(',')) {
     if (until !== '') {
       if (character === until) until = '';
       else word += character;
@@ -183,6 +183,18 @@ function splitWords(line: string): readonly string[] | null {
   }
   if (until !== '') return null;
   return word === '' ? words : [...words, word];
+}
+
+/** Without Markdown's surrounding blanks. Not `trim`: removing an invisible character could turn words into a fence. */
+export const stripped = (text: string): string => {
+  const from = text.search(/[^ \t\r\n]/);
+  return from < 0 ? '' : text.slice(from, lastNonBlank(text) + 1);
+};
+
+function lastNonBlank(text: string): number {
+  let at = text.length - 1;
+  while (at >= 0 && ' \t\r\n'.includes(text.charAt(at))) at -= 1;
+  return at;
 }
 
 function parseList(
