@@ -169,7 +169,9 @@ describe('calls that are hung up as soon as they are at the provider, in a burst
       // The ledger never says less than the bill.
       const booked = await rig.ledger.usage('r1');
       expect(booked.usd).toBeGreaterThanOrEqual(bill.usd - 1e-9);
-      expect(rig.ledger.rows.every((row) => !row.exact)).toBe(true);
+      // What is known exactly is only that a call cost nothing, because it ended before it was connected.
+      const known = rig.ledger.rows.filter(({ exact }) => exact);
+      expect(known.every(({ usd }) => usd === 0)).toBe(true);
     },
     60_000,
   );
