@@ -31,7 +31,7 @@ class LongFilesFirst extends BaseSequencer {
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
   }
 
-  /** Deals the files in turn, so that each part (`--shard=1/2`) has as many of the long ones. */
+  /** Deals the files there and back, so that each part (`--shard=1/2`) has as many of the long ones. */
   override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
     return files
@@ -40,7 +40,10 @@ class LongFilesFirst extends BaseSequencer {
           place(one) - place(other) ||
           (one.moduleId < other.moduleId ? -1 : one.moduleId > other.moduleId ? 1 : 0),
       )
-      .filter((_, at) => at % count === index - 1);
+      .filter((_, at) => {
+        const turn = at % (2 * count);
+        return Math.min(turn, 2 * count - 1 - turn) === index - 1;
+      });
   }
 }
 
