@@ -144,17 +144,18 @@ describe('a rejection by GitHub', () => {
     for (const { body } of shown) expect(body).not.toMatch(/picked/i);
   });
 
-  test('of all writes in an archived repository fails the run without partial results', async () => {
+  test('of all writes in an archived repository leaves its result for a pick, and nothing half done', async () => {
     const fixture = await openFixture(shared());
     await fixture.shared.hub.github.setArchived({ owner: 'alice', name: 'demo' }, true);
     expect(same(fixture, await fixture.publishes())).toMatchInlineSnapshot(
       `"GITHUB_REFUSED: GitHub refused to comment on #1 (403): Repository was archived so is read-only."`,
     );
     expect([await stateOf(fixture), await pullsOf(fixture), await branchesOf(fixture)]).toEqual([
-      'failed',
+      'published',
       [],
       [],
     ]);
+    expect((await fixture.store.run(fixture.runId))?.trouble?.advice).toMatch(/If you pick a candidate/);
     const calls = fixture.line.calls.length;
     await fixture.recovers();
     expect(fixture.line.calls).toHaveLength(calls);
