@@ -56,7 +56,7 @@ export function createMeter(protocol: ModelProtocol, stream: boolean): Meter {
     -readonly [K in keyof MeterReading]: MeterReading[K];
   };
   const end = watchEnd();
-  const known: Json = {};
+  const known = noFields();
   const unread = openBoundedBuffer(MAX_BUFFERED, () => true);
   let failed = false;
   let bytes = 0;
@@ -155,47 +155,25 @@ const REPORT_OF_EVENT: Readonly<Record<ModelProtocol, (event: Json) => Json | nu
   gemini: ({ usageMetadata }) => (isObject(usageMetadata) ? usageMetadata : null),
 };
 
-/** Fields of reports that are read, of all protocols. Others are not kept, however many a provider sends. */
-const REPORT_FIELDS: ReadonlySet<string> = new Set([
-  'input_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-  'cache_creation',
-  'ephemeral_1h_input_tokens',
-  'iterations',
-  'output_tokens',
-  'output_tokens_details',
-  'thinking_tokens',
-  'prompt_tokens',
-  'prompt_tokens_details',
-  'input_tokens_details',
-  'cached_tokens',
-  'prompt_cache_hit_tokens',
-  'cache_write_tokens',
-  'completion_tokens',
-  'completion_tokens_details',
-  'reasoning_tokens',
-  'total_tokens',
-  'promptTokenCount',
-  'toolUsePromptTokenCount',
-  'cachedContentTokenCount',
-  'candidatesTokenCount',
-  'thoughtsTokenCount',
-  'totalTokenCount',
-]);
+/** More fields of a report, or of a table in it, are not kept. Providers send about ten. Our default. */
+const MAX_REPORT_FIELDS = 100;
+/** Without a prototype, a field is nothing but what was sent. */
+const noFields = (): Json => Object.create(null) as Json;
 
 /**
  * A field without a value keeps its earlier one: Anthropic's last report repeats how many tokens were written to the
  * cache, but not how many of them for an hour.
  */
-function addReport(known: Json, report: Json): void {
+function addReport(known: Json, report: Json, isInner = false): void {
   for (const [field, value] of Object.entries(report)) {
-    if (!REPORT_FIELDS.has(field)) continue;
-    if (isObject(value)) {
-      const inner = objectOrEmpty(known[field]);
-      addReport(inner, value);
+    if (!(field in known) && Object.keys(known).length >= MAX_REPORT_FIELDS) continue;
+    if (typeof value === 'number' || Array.isArray(value)) known[field] = value;
+    else if (isObject(value) && !isInner) {
+      const earlier = known[field];
+      const inner = isObject(earlier) ? earlier : noFields();
+      addReport(inner, value, true);
       known[field] = inner;
-    } else if (typeof value === 'number' || Array.isArray(value)) known[field] = value;
+    }
   }
 }
 

@@ -100,13 +100,7 @@ function comparedValues({ left, operator, right }: Binary, matrix: CiMatrix): Va
   if (literal !== undefined && sides.some(({ side }) => isSystem(side, matrix)))
     return [new BooleanData(LINUX.test(literal) !== isDifferent)];
   // An event, a branch or a system that is not that of a change.
-  if (
-    literal !== undefined &&
-    ELSEWHERE.test(literal) &&
-    !mentionedIn(left).includes('secrets') &&
-    isDifferent
-  )
-    return [new BooleanData(true)];
+  if (isDifferent && literal !== undefined && ELSEWHERE.test(literal)) return [new BooleanData(true)];
   const pairs = combined(sides.map(({ values }) => values));
   return pairs?.map((pair) => new BooleanData(compared(pair, operator.type))) ?? null;
 }
@@ -200,7 +194,7 @@ function dataOf(text: string): ExpressionData {
 /** Names and literals in an expression, in their order. */
 function mentionedIn(expression: Expr): readonly string[] {
   const path = contextPath(expression);
-  if (path !== null) return [path.split('.', 1)[0] ?? '', path];
+  if (path !== null) return [path];
   if (expression instanceof Literal) return [expression.literal.coerceString()];
   if (expression instanceof Binary) return [expression.left, expression.right].flatMap(mentionedIn);
   if (expression instanceof FunctionCall)
