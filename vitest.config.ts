@@ -31,7 +31,7 @@ class LongFilesFirst extends BaseSequencer {
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
   }
 
-  /** Deals the files there and back, so that each part (`--shard=1/2`) has as many of the long ones. */
+  /** Deals the files there and back, so that each part (`--shard=1/3`) has as many of the long ones. */
   override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
     return files
@@ -74,7 +74,7 @@ export default defineConfig({
         },
       },
       // Stories of several runs take minutes each beside others.
-      { extends: true, test: { name: 'slow', include: [SLOW], testTimeout: 600_000 } },
+      { extends: true, test: { name: 'slow', include: [SLOW], testTimeout: 1_200_000 } },
     ],
   },
 });

@@ -157,7 +157,7 @@ export function sandboxLimits(world: () => SandboxWorld): void {
       });
       expect(await running).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: 'up\n' });
       expect(processesWith(mark)).toBe(0);
-      expect(performance.now() - abortedAt).toBeLessThan(2_000);
+      expect(performance.now() - abortedAt).toBeLessThan(10_000);
       const never = await sh(world().area(), 'echo ran', { signal: cancel.signal });
       expect(never).toMatchObject({ exitCode: null, stopped: 'cancelled', stdout: '' });
     });

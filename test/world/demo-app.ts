@@ -39,7 +39,7 @@ export const PERSON_PICKS = stringify({
 });
 
 /** Less than a test may take, so that what it waited for is said. */
-const PATIENCE_MS = 280_000;
+const PATIENCE_MS = 900_000;
 /** Two changes within one millisecond have one mark. */
 const LOOK_AGAIN_MS = 1_000;
 
