@@ -7,6 +7,7 @@ import {
   type UnrecognizedCommand,
 } from '../commands/index.ts';
 import { type CandidateState, isOver, type RunState, SETTINGS_FILE } from '../model/index.ts';
+import { pickable } from '../ranking/index.ts';
 import { activityLabel } from './activity.ts';
 import { pageLine } from './decision-sections.ts';
 import { counted, elapsed, queueText, spentSentence, stageNumber, stageOf } from './format.ts';
@@ -101,11 +102,17 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
     facts.filter((fact) => fact !== '').join(' '),
     queueText(view, MARKDOWN),
     waitingText(view),
-    view.state === 'awaiting_pick' ? 'To choose, comment `/auto-dev pick B` or `/auto-dev pick none`.' : '',
+    view.state === 'awaiting_pick' ? pickText(view) : '',
     fatal
       ? `**Why:** ${inertSentence(fatal.message, MAX_REPLY_CHARACTERS)} **Next:** ${inertSentence(fatal.advice, 600)}`
       : '',
   ]);
+}
+
+/** Names a candidate that can be picked, as the comparison does. */
+function pickText(view: RunView): string {
+  const picks = [...pickable(view).slice(0, 1), 'none'].map((pick) => `\`/auto-dev pick ${pick}\``);
+  return `To choose, comment ${picks.join(' or ')}.`;
 }
 
 function stateText(view: RunView): string {

@@ -72,6 +72,13 @@ describe('the status reply', () => {
       To choose, comment \`/auto-dev pick B\` or \`/auto-dev pick none\`."
     `);
   });
+  test('names a candidate that can be picked', () => {
+    const { ranking, ...view } = judged({ state: 'awaiting_pick' });
+    const failed = ranking.map((one) => (one.alias === 'B' ? { ...one, survivor: false } : one));
+    expect(textOf(statusReply(1, { ...view, ranking: failed }, URL))).toContain(
+      'To choose, comment `/auto-dev pick C` or `/auto-dev pick none`.',
+    );
+  });
   test('covers a failed run', () => {
     const trouble = { code: 'BASE_BROKEN', message: 'The base does not build.', advice: 'Mend it.' } as const;
     expect(
