@@ -50,13 +50,14 @@ export function refusalText(refusal: Refusal, asked: RunTrigger = 'label'): Refu
   const { message, advice } = refusalParts(refusal);
   return {
     message,
-    advice: asked === 'label' ? advice : advice.replace(ADD_LABEL_AGAIN, 'give the command again'),
+    advice: asked === 'label' ? advice : advice.replace(ADD_LABEL, 'give the command'),
   };
 }
 
 /** What triggered the refused run and can trigger it again. */
 type RunTrigger = 'label' | 'command';
-const ADD_LABEL_AGAIN = 'add the label again';
+const ADD_LABEL = 'add the label';
+const ADD_LABEL_AGAIN = `${ADD_LABEL} again`;
 
 function refusalParts(refusal: Refusal): RefusalText {
   switch (refusal.kind) {
@@ -181,7 +182,7 @@ function pullRefusal(
     case 'pull-closed':
       return {
         message: 'The pull request is no longer open.',
-        advice: 'Reopen it, then give the command again.',
+        advice: `Reopen it, then ${ADD_LABEL_AGAIN}.`,
       };
     case 'branch-moved':
       return {
@@ -192,8 +193,7 @@ function pullRefusal(
       return {
         message:
           'The code of this pull request is in a fork or in a deleted repository, but runs work only on branches of this repository.',
-        advice:
-          'Push its branch to this repository, open a pull request from it, and give the command there.',
+        advice: `Push its branch to this repository, open a pull request from it, and ${ADD_LABEL} there.`,
       };
     case 'nothing-to-do':
       return refusal.work === 'review'

@@ -41,9 +41,9 @@ test('each refusal says what happened and what to do next', () => {
     not-an-issue: The label is on a pull request, but runs start from issues. Open an issue that describes the task and add the label there. On a pull request, comment \`/auto-dev review\` or \`/auto-dev fix\`.
     issue-closed: The issue is closed. Reopen it, then add the label again.
     not-a-pull: #12 is not a pull request. Comment on the pull request you want changed. For an issue, comment \`/auto-dev run\`.
-    pull-closed: The pull request is no longer open. Reopen it, then give the command again.
+    pull-closed: The pull request is no longer open. Reopen it, then add the label again.
     branch-moved: The branch \`topic\` has moved since the run that this one continues. Comment \`/auto-dev retry\` to start over.
-    from-a-fork: The code of this pull request is in a fork or in a deleted repository, but runs work only on branches of this repository. Push its branch to this repository, open a pull request from it, and give the command there.
+    from-a-fork: The code of this pull request is in a fork or in a deleted repository, but runs work only on branches of this repository. Push its branch to this repository, open a pull request from it, and add the label there.
     nothing-to-do: This pull request has no review comments by people with write access. Write a review or comment on a line, then comment \`/auto-dev review\` again.
     archived: The repository is archived, so nobody can write to it. Unarchive it, then add the label again.
     repository-empty: The repository has no commit on its default branch \`main\` yet, so a run has nothing to start from. Push a first commit, then add the label again.
@@ -77,12 +77,7 @@ test('each refusal has different words for different cases', () => {
   `);
 });
 
-const ABOUT_LABELS: ReadonlySet<Refusal['kind']> = new Set([
-  'no-permission',
-  'set-by-app',
-  'label-gone',
-  'not-an-issue',
-]);
+const ABOUT_LABELS: ReadonlySet<Refusal['kind']> = new Set(['set-by-app', 'label-gone']);
 
 test('a refused command is not answered with advice about labels', () => {
   for (const refusal of Object.values(ALL)) {
@@ -92,6 +87,7 @@ test('a refused command is not answered with advice about labels', () => {
   expect(refusalText({ kind: 'archived' }, 'command').advice).toBe(
     'Unarchive it, then give the command again.',
   );
+  expect(refusalText({ kind: 'from-a-fork' }, 'command').advice).toMatch(/, and give the command there\.$/);
 });
 
 test('a refusal is rendered as a comment', () => {
