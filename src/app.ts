@@ -178,7 +178,10 @@ async function onLineComment(
   const { comment, pull_request: pull, sender } = context.payload;
   const place = placeOf(context.payload, pull.number, comment.id, { isPull: true, on: 'line' });
   if (!place || !sender) return;
-  const event = { place, issue: issueText(pull), ...fieldsOf(comment), actor: actorOf(sender) };
+  // In a review, a comment has the time of its draft, and changed last when the review was submitted: the command is
+  // given then, together with the review's other comments and its summary.
+  const at = Math.max(Date.parse(comment.created_at), Date.parse(comment.updated_at));
+  const event = { place, issue: issueText(pull), ...fieldsOf(comment), at, actor: actorOf(sender) };
   logIntake(world, context.id, await intake.onComment(event));
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { RunRequest } from '../../src/runs/index.ts';
 import { appWorld, comments } from '../adversarial/app-world.ts';
+import { mona, NOON, remark } from '../runs/admission-world.ts';
 import { type CommandWorld, commandWorld, shown } from './command-world.ts';
 import { RUN } from './dialogue-world.ts';
 import { down, openPull, SHA } from './fake-repository.ts';
@@ -82,7 +83,8 @@ describe('a run works on the text at the time of its command', () => {
     await app.deliver(comments('created', '/auto-dev run', { issue }), {
       'x-github-event': 'issue_comment',
     });
-    const line = { id: 901, body: '/auto-dev fix', created_at: '2024-10-04T12:00:00Z', user: { id: 5 } };
+    const times = { created_at: '2024-10-04T12:00:00Z', updated_at: '2024-10-04T12:00:00Z' };
+    const line = { id: 901, body: '/auto-dev fix', ...times, user: { id: 5 } };
     const pull = { ...issue, number: 12, title: 'Round half up', body: null };
     await app.deliver(comments('created', '', { comment: line, pull_request: pull }), {
       'x-github-event': 'pull_request_review_comment',
@@ -97,6 +99,27 @@ describe('a run works on the text at the time of its command', () => {
     ]);
     await app.close();
   });
+});
+
+test('a command in a review is given when the review is submitted, whose summary counts', async () => {
+  const app = await appWorld();
+  const [drafted, submitted] = [NOON - 60_000, NOON];
+  app.now.remarks = [remark(mona, 'Prices only.', { createdAt: submitted, updatedAt: submitted })];
+  const comment = {
+    id: 901,
+    body: '/auto-dev review',
+    created_at: new Date(drafted).toISOString(),
+    updated_at: new Date(submitted).toISOString(),
+    user: { id: 5 },
+  };
+  const pull = { number: 12, title: 'Round half up', body: '', updated_at: comment.updated_at };
+  await app.deliver(comments('created', '', { comment, pull_request: pull }), {
+    'x-github-event': 'pull_request_review_comment',
+  });
+  await expect
+    .poll(async () => (await app.settled()).map(({ task }) => task?.body))
+    .toEqual([expect.stringContaining('Prices only.')]);
+  await app.close();
 });
 
 describe('the base of a retry', () => {
