@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { commandEnd } from '../adapters/sandbox/index.ts';
+import { openOnDesktop } from '../adapters/system/index.ts';
 import { openLocalCommands } from '../commands/index.ts';
 import { asFault, Fault, type RunId } from '../core/model/index.ts';
 import { escapeHtml } from '../core/reports/index.ts';
@@ -16,9 +15,6 @@ import { openRuntime } from './runtime.ts';
 
 /** Milliseconds for answers that are under way when the server ends. */
 const CLOSE_MS = 2_000;
-
-/** Milliseconds until a program that opens a browser counts as successful. */
-const BROWSER_MS = 3_000;
 
 /**
  * `runoff ui`: pages of this machine's runs on loopback, for whoever can read the terminal, until Ctrl-C. Fault
@@ -132,12 +128,6 @@ async function openInBrowser(
   const page = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=${escapeHtml(address)}">`;
   await writeFile(file, page, { mode: 0o600 });
   const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const started = commandEnd(program, [file], { env: process.env }).then(
-    ({ code, stderr }) =>
-      code === 0 ? null : (stderr.trim().split('\n', 1)[0] ?? '').slice(0, 200) || `it ended with ${code}`,
-    (thrown: Error) => thrown.message,
-  );
-  // Some of them last as long as the browser.
-  const why = await Promise.race([started, delay(BROWSER_MS, null, { ref: false })]);
+  const why = await openOnDesktop(program, file, { env: process.env });
   return why === null ? null : `No browser was opened by ${program} (${why}): open the address yourself.`;
 }

@@ -126,7 +126,8 @@ export const STARTS_PROGRAMS: ReadonlySet<string> = new Set([
   'src/adapters/sandbox/container/run.ts',
   'src/adapters/sandbox/processes.ts',
   'src/adapters/sandbox/unsandboxed/run.ts',
-  // A pager that was killed is not started again: its reader is at the terminal.
+  // Programs of the person at the terminal, who starts one that was killed again.
+  'src/adapters/system/desktop.ts',
   'src/adapters/system/pager.ts',
   // Inside of a sandbox, where everything ends together.
   'src/adapters/coders/acp/drive.ts',

@@ -3,6 +3,7 @@ import { userInfo } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Clock, Random } from '../../ports/index.ts';
 
+export { openOnDesktop } from './desktop.ts';
 export { writeOutput } from './output.ts';
 export { pagerOf, showInPager } from './pager.ts';
 
