@@ -6,7 +6,14 @@ import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pagerOf, showInPager, systemRandom, systemUser, writeOutput } from './adapters/system/index.ts';
-import { endUnwritten, openScreen, openTerminalFilter, runCli, terminalText } from './cli/index.ts';
+import {
+  endUnwritten,
+  openEnding,
+  openScreen,
+  openTerminalFilter,
+  runCli,
+  terminalText,
+} from './cli/index.ts';
 import {
   agentsOf,
   createBelow,
@@ -32,21 +39,26 @@ import { visibleCode } from './core/reports/index.ts';
 import type { Operator } from './core/settings/index.ts';
 import { startFolder } from './process-start.ts';
 import type { ShellTerminal } from './runs/index.ts';
-import type { Shell, Terminal } from './shell.ts';
-
-const { stdout, stderr, env } = process;
-const screen = openScreen({ stdout, stderr, env });
+import type { Shell } from './shell.ts';
 
 // A run does not end because nobody can be told how it goes on: the disk of a file is full, or a terminal is gone.
 process.stderr.on('error', () => {});
 
-function onInterrupt(handler: () => void): () => void {
-  const signals = ['SIGINT', 'SIGTERM'] as const;
-  for (const signal of signals) process.on(signal, handler);
-  return () => {
-    for (const signal of signals) process.off(signal, handler);
-  };
-}
+const { stdout, stderr, env } = process;
+const commandEnding = openEnding({
+  screen: openScreen({ stdout, stderr, env }),
+  onInterrupt(handler) {
+    const signals = ['SIGINT', 'SIGTERM'] as const;
+    for (const signal of signals) process.on(signal, handler);
+    return () => {
+      for (const signal of signals) process.off(signal, handler);
+    };
+  },
+  exit: (code) => process.exit(code),
+});
+const { terminal } = commandEnding;
+const { screen, onInterrupt } = terminal;
+process.stdout.on('error', (error) => endUnwritten({ screen, exit: commandEnding.end }, error));
 
 /** People at a terminal see messages instead of log lines, unless they ask for the log. */
 const onTerminal = (operator: Operator): Operator =>
@@ -60,9 +72,6 @@ const settings = settingsSource({ env: process.env, cwd: startFolder });
 const say = (line: string): void => screen.err(visibleCode(`${line}\n`));
 const atTerminal = async (quietly = false): Promise<Operator> =>
   onTerminal(await settings.readAndReport(say, quietly));
-
-const terminal: Terminal = { screen, onInterrupt, exit: (code) => process.exit(code) };
-process.stdout.on('error', (error) => endUnwritten(terminal, error));
 
 async function unwritable(path: string): Promise<string | null> {
   try {
@@ -158,12 +167,16 @@ const shell: Shell = {
   ...terminal,
   useEnvFile: settings.use,
   // Commands that only read records need no keys, limits or sandboxes.
-  open: async (needs) => openRuntime(await atTerminal(needs.role === 'reader'), needs),
+  open: (needs) =>
+    commandEnding.follow(
+      atTerminal(needs.role === 'reader').then((operator) => openRuntime(operator, needs)),
+    ),
   openContests: async () => openContestFolders(await atTerminal(true)),
-  openArena: async (executes) => openArena(await atTerminal(), executes),
+  openArena: (executes) =>
+    commandEnding.follow(atTerminal().then((operator) => openArena(operator, executes))),
   openMining: async () => openMining(await atTerminal()),
   openPreparing: async () => openPreparing(await atTerminal()),
-  openSelecting: async (how) => openSelecting(await atTerminal(), how),
+  openSelecting: (how) => commandEnding.follow(atTerminal().then((operator) => openSelecting(operator, how))),
   choose: process.stdin.isTTY && process.stderr.isTTY ? choose : null,
   chooseOne: process.stdin.isTTY && process.stderr.isTTY ? chooseOne : null,
   page: pager === null ? null : (text) => page(pager, text),

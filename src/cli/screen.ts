@@ -46,7 +46,7 @@ export function openScreen({ stdout, stderr, env }: Streams): Screen {
  * an error.
  */
 export function endUnwritten(
-  { screen, exit }: Pick<Terminal, 'exit' | 'screen'>,
+  { screen, exit }: Pick<Terminal, 'screen'> & { exit(code: number): unknown },
   error: NodeJS.ErrnoException,
 ): void {
   if (error.code === 'EPIPE') {
