@@ -1,5 +1,5 @@
-import { checkFiles } from './checks.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
+import { checkFiles } from './detected-checks.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
 import {

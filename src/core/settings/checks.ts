@@ -60,8 +60,8 @@ const CHECK_FILES: readonly string[] = [
   ...['mypy.ini', '.mypy.ini'],
 ];
 
-/** Paths of the files whose text `detectChecks` needs; bounded. */
-export const checkFiles = (paths: readonly string[]): readonly string[] => {
+/** Paths of the files whose text `checksOfProject` needs; bounded. */
+export const filesOfProject = (paths: readonly string[]): readonly string[] => {
   const present = new Set(paths);
   return [
     ...CHECK_FILES.filter((path) => present.has(path)),
@@ -100,17 +100,13 @@ export interface DetectedChecks {
 }
 
 /**
- * Detects how a repository is set up, built and tested from its list of files and some of their texts (`checkFiles`).
+ * Detects how a project is set up, built and tested from its list of files and some of their texts (`filesOfProject`).
  * The ecosystem with most test files wins of those with a test command, the first of package.json, Python, Go, Cargo,
  * Maven, Gradle, Ruby, PHP and .NET where several have as many; otherwise the CI workflow, a mise task, the usual
  * command of such repositories, a makefile, .travis.yml. Set-up and build come from the workflow if the files name none.
  */
-export function detectChecks(repository: {
-  readonly files: readonly string[];
-  readonly read: Readonly<Record<string, string>>;
-}): DetectedChecks {
-  const { read } = repository;
-  const snapshot = { files: new Set(repository.files), read };
+export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
+  const { read } = snapshot;
   const all = ecosystemsOf(snapshot);
   const found = mainFirst(all, snapshot.files);
   const job = ciJob(read);

@@ -9,7 +9,7 @@ export {
   withRecipe,
 } from './alternatives.ts';
 export { definesCommands, withBaseScripts } from './base-scripts.ts';
-export { checkFiles, type DetectedChecks, detectChecks } from './checks.ts';
+export type { DetectedChecks } from './checks.ts';
 export { type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
 export {
   AUTO,
@@ -21,6 +21,7 @@ export {
   mulberry32,
   PROVIDERS,
 } from './contestants.ts';
+export { checkFiles, detectChecks } from './detected-checks.ts';
 export { Environment } from './environment.ts';
 export type { ArtifactsPlace, Bucket } from './environment-problems.ts';
 export { isLoopback } from './environment-values.ts';

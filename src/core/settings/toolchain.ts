@@ -1,5 +1,6 @@
 import { type CiJob, ciJob, workflowFiles } from './ci-workflow.ts';
 import { goFileWithoutModules } from './compiled-ecosystems.ts';
+import { projectFolders, projectIn } from './detected-checks.ts';
 import { broughtBySetup } from './python-setup.ts';
 import { SAMPLE_FOLDERS } from './repository-recipe.ts';
 import type { ServiceName } from './service-scripts.ts';
@@ -50,7 +51,9 @@ export interface FoundTool {
 /** Paths of the files whose text defines required versions; bounded. */
 export const toolchainFiles = (paths: readonly string[]): readonly string[] => {
   const present = new Set(paths);
-  return [...TOP_FILES.filter((path) => present.has(path)), ...workflowFiles(paths)];
+  const places = ['', ...projectFolders({ files: present, read: {} }).map((folder) => `${folder}/`)];
+  const near = places.flatMap((place) => TOP_FILES.map((name) => `${place}${name}`));
+  return [...near.filter((path) => present.has(path)), ...workflowFiles(paths)];
 };
 
 const TOP_FILES = [
@@ -153,7 +156,9 @@ export function wantedTools(
   const travis = travisVersions(Object.fromEntries(texts));
   const versions = new Map(
     LANGUAGES.flatMap((language) => {
-      const version = languages.has(language) ? versionOf(language, texts, { manifest, job, travis }) : null;
+      if (!languages.has(language)) return [];
+      const version =
+        versionOf(language, texts, { manifest, job, travis }) ?? versionBelow(language, texts, entered);
       return version === null ? [] : [[language, version] as const];
     }),
   );
@@ -165,6 +170,22 @@ export function wantedTools(
     broughtBySetup: [...broughtBySetup(setup)],
     manager: languages.has('node') ? managerOf(paths, texts, { manifest, job, entered }) : null,
   };
+}
+
+/** The version that the first folder of those that commands enter requires. */
+function versionBelow(
+  language: RuntimeLanguage,
+  texts: Texts,
+  entered: readonly string[],
+): WantedVersion | null {
+  const repository = { files: new Set<string>(), read: Object.fromEntries(texts) };
+  for (const folder of entered) {
+    const own = new Map(Object.entries(projectIn(folder, repository).read));
+    const manifest = manifestOf(own.get('package.json'));
+    const version = versionOf(language, own, { manifest, job: null, travis: travisVersions({}) });
+    if (version !== null) return { ...version, file: `${folder}/${version.file}` };
+  }
+  return null;
 }
 
 /** Folders that commands enter, such as `(cd frontend && npm ci)`. */
@@ -219,8 +240,8 @@ const NODE_LOCKS: readonly string[] = [
 
 /** Of a lock file in a folder that commands enter; beside one at the top, npm needs no other. */
 function managerBelow(paths: readonly string[], entered: readonly string[]): WantedManager | null {
-  if (paths.includes('package.json')) return null;
   const present = new Set(paths);
+  if (NODE_LOCKS.some((name) => present.has(name))) return null;
   for (const folder of entered) {
     const inside = NODE_LOCKS.filter((name) => present.has(`${folder}/${name}`));
     const found = lockedManager(inside, new Map());

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import {
+  checkFiles,
+  detectChecks,
+  reportPlan,
+  toolchainFiles,
+  wantedTools,
+} from '../../../src/core/settings/index.ts';
+
+type Files = Readonly<Record<string, string>>;
+
+/** As for a commit: only the files that are asked for are read. */
+function detected(files: Files) {
+  const paths = Object.keys(files);
+  const read = Object.fromEntries(checkFiles(paths).map((path) => [path, files[path] ?? '']));
+  const checks = detectChecks({ files: paths, read });
+  const texts = new Map(toolchainFiles(paths).map((path) => [path, files[path] ?? '']));
+  return { ...checks, tools: wantedTools(paths, texts, checks.commands.setup) };
+}
+
+const node = (test?: string, fields: object = {}): string =>
+  JSON.stringify({ ...(test ? { scripts: { test } } : {}), devDependencies: { vitest: '4' }, ...fields });
+
+const BACKEND: Files = {
+  'backend/requirements.txt': 'flask\n',
+  'backend/shop/app.py': '',
+  'backend/tests/conftest.py': '',
+  'backend/tests/test_app.py': 'def test_app():\n    pass\n',
+};
+const FRONTEND: Files = {
+  'frontend/package.json': node('vitest run'),
+  'frontend/pnpm-lock.yaml': '',
+  'frontend/src/cart.test.ts': '',
+};
+const VENV =
+  'python3 -m venv --system-site-packages .venv && { .venv/bin/python -m pip install -r requirements.txt pytest || .venv/bin/python -m pytest --version; }';
+
+describe('a repository without a project at its top', () => {
+  test('is set up and tested in the folder of its only project', () => {
+    const { commands, from, tools } = detected({ ...BACKEND, 'README.md': '' });
+    expect(commands).toEqual({
+      setup: `(cd backend && ${VENV})`,
+      test: '(cd backend && .venv/bin/python -m pytest)',
+    });
+    expect(from).toEqual({ setup: 'backend/tests/conftest.py', test: 'backend/tests/conftest.py' });
+    expect([...tools.languages.keys()]).toEqual(['python']);
+  });
+
+  test('is tested in the folders of all of them, and in one alone if they cannot be set up together', () => {
+    const { commands, from, others, tools } = detected({ ...FRONTEND, ...BACKEND });
+    expect(commands).toEqual({
+      setup: `(cd backend && ${VENV}) && (cd frontend && pnpm install --frozen-lockfile)`,
+      test: '(cd backend && .venv/bin/python -m pytest) && (cd frontend && pnpm test)',
+    });
+    expect(from.test).toBe('backend/tests/conftest.py');
+    expect(others.slice(0, 2).map((one) => one.commands.test)).toEqual([
+      '(cd backend && .venv/bin/python -m pytest)',
+      '(cd frontend && pnpm test)',
+    ]);
+    expect(tools.manager).toMatchObject({ name: 'pnpm', file: 'frontend/pnpm-lock.yaml' });
+    const { commands: steps } = reportPlan(commands.test ?? '', { ...FRONTEND, ...BACKEND });
+    expect(steps.map(({ command }) => command)).toHaveLength(2);
+  });
+
+  test('has type checks of its projects', () => {
+    const checked = node('vitest run', { scripts: { test: 'vitest run', typecheck: 'tsc --noEmit' } });
+    const { types } = detected({ ...BACKEND, ...FRONTEND, 'frontend/package.json': checked });
+    expect(types).toEqual({
+      command: '(cd frontend && pnpm run typecheck)',
+      file: 'frontend/package.json',
+    });
+  });
+
+  test('has the versions that a project requires in its folder', () => {
+    const { tools } = detected({ ...FRONTEND, 'frontend/.nvmrc': '18\n' });
+    expect(tools.versions.get('node')).toEqual({ range: '18', file: 'frontend/.nvmrc' });
+  });
+
+  test('may have a package.json for tools at its top, with or without a lock file', () => {
+    const top = { 'package.json': node(undefined, { devDependencies: { husky: '9' } }) };
+    const { commands, tools } = detected({ ...FRONTEND, ...top });
+    expect(commands.test).toBe('(cd frontend && pnpm test)');
+    expect(tools.manager).toMatchObject({ name: 'pnpm' });
+    const locked = detected({ ...FRONTEND, ...top, 'package-lock.json': '{}' });
+    expect(locked.commands.test).toBe('(cd frontend && pnpm test)');
+  });
+
+  test.each<[string, Files]>([
+    ['a makefile', { Makefile: 'test:\n\tcd frontend && pnpm test\n' }],
+    ['a script', { 'package.json': JSON.stringify({ scripts: { test: 'pnpm --dir frontend test' } }) }],
+  ])(
+    'keeps the test command of %s that enters the folder, with the packages that are needed there',
+    (_, top) => {
+      const { commands, from } = detected({ ...FRONTEND, ...top });
+      expect(commands.setup).toBe('(cd frontend && pnpm install --frozen-lockfile)');
+      expect(commands.test).toMatch(/^(?:make|npm) test$/);
+      expect(from.setup).toBe('frontend/package.json');
+    },
+  );
+
+  test('keeps a test command that enters no project, without their packages', () => {
+    const top = { 'package.json': JSON.stringify({ scripts: { test: 'node --test' } }) };
+    expect(detected({ ...FRONTEND, ...top }).commands).toEqual({ test: 'npm test' });
+  });
+});
+
+test.each<[string, Files]>([
+  ['a project of the same language', { 'pyproject.toml': '[project]\nname = "x"\n' }],
+  ['a workspace', { 'package.json': node(undefined, { workspaces: ['frontend'] }) }],
+])('folders stay what they are below %s at the top', (_, top) => {
+  expect(detected({ ...FRONTEND, ...top }).commands.test ?? '').not.toContain('cd frontend');
+});
+
+test('examples, sites and tools are no projects of the repository', () => {
+  const found = (folder: string) => detected({ [`${folder}/package.json`]: node('vitest run') }).commands;
+  for (const folder of ['examples/shop', 'docs', 'website', 'scripts', 'tests/app', '.github', 'a/b/c'])
+    expect(found(folder)).toEqual({});
+  expect(found('packages/shop')).toMatchObject({ test: '(cd packages/shop && npm test)' });
+});
+
+test('a collection of many projects is not tested as one', () => {
+  const lessons = Array.from({ length: 9 }, (_, at) => [`lesson-${at}/package.json`, node('vitest run')]);
+  expect(detected(Object.fromEntries(lessons)).commands).toEqual({});
+});
