@@ -3,6 +3,7 @@ import { type Alias, Fault, type GitHubOrigin, isOver, type PullWork } from '../
 import type { CommandRecord, RunRecord } from '../ports/index.ts';
 import {
   awaitedInquiry,
+  cancelRun,
   type GitHubRun,
   handleOf,
   type Overrides,
@@ -12,10 +13,10 @@ import {
   type World,
 } from '../runs/index.ts';
 import { answerRun, type ReplyPorts } from './active-runs.ts';
-import { type CommandResult, done, refuse } from './context.ts';
+import { type CommandResult, done, isRequestedAfter, isStartedByLabel, refuse } from './context.ts';
 
 /** The ports needed to start a run. */
-export type StartPorts = Pick<World, 'clock' | 'engine' | 'random' | 'store'>;
+export type StartPorts = Pick<World, 'announcer' | 'clock' | 'engine' | 'random' | 'store'>;
 type DebatePorts = ReplyPorts & StartPorts & Pick<World, 'ceilings'>;
 
 interface NewRun {
@@ -197,6 +198,17 @@ function isStartedBy({ at, by }: CommandRecord, { origin, request }: GitHubRun):
   return data?.trigger === 'command' && data.triggeredAt === at && origin.requestedBy.id === by.id;
 }
 
+/**
+ * A command passes labels in the queue. A run that waits there for the label would otherwise count as the older one: the
+ * command's run would be refused, and the label's would follow without its options.
+ */
+async function withdrawLabel(world: StartPorts, { at, place, by }: CommandRecord, issue: number) {
+  for (const run of await world.store.activeRuns(place.repositoryId, issue)) {
+    if (run.state !== 'queued' || !isStartedByLabel(run) || isRequestedAfter(run, at)) continue;
+    await cancelRun(world, run.id, `a command of ${by.login} replaced it`);
+  }
+}
+
 /** Stores the command and its run together: a repeated command finds the run that it started. */
 async function startOnce(world: StartPorts, command: CommandRecord, options: NewRun): Promise<CommandResult> {
   const { place, by } = command;
@@ -211,6 +223,7 @@ async function startOnce(world: StartPorts, command: CommandRecord, options: New
     ...(options.work ? { work: options.work } : {}),
     requestedBy: by,
   };
+  await withdrawLabel(world, command, options.issue);
   const runId = world.random.runId();
   const request: RunRequest = {
     runId,

@@ -132,6 +132,24 @@ describe('a rejected or queued run beside an active one', () => {
     expect(s.repository.comments).toHaveLength(1);
   });
 
+  test('that waits for a label is replaced by a command that starts a run', async () => {
+    const s = commandWorld();
+    await asked(s);
+    expect(await s.say('/auto-dev run -n 4')).toMatchObject({ outcome: 'done', note: 'started a run' });
+    expect(s.engine.cancelled).toEqual([LATER]);
+    expect((await s.store.run(LATER))?.state).toBe('cancelled');
+    const active = await s.store.activeRuns(s.repository.handle.repositoryId, 7);
+    expect(active.map(({ request }) => request)).toMatchObject([{ overrides: { candidates: 4 } }]);
+  });
+
+  test('that waits for a label set after the command is not replaced by it', async () => {
+    const s = commandWorld();
+    s.later(120_000);
+    await asked(s);
+    await s.say('/auto-dev run', { at: s.now() - 90_000 });
+    expect(s.engine.cancelled).toEqual([]);
+  });
+
   test('is not mentioned in updates', async () => {
     const s = await greeted();
     await asked(s);
