@@ -31,6 +31,8 @@ Add the label \`auto-dev\` to an issue to start a run. When the run starts, Runo
 
 On a pull request, the label means \`/auto-dev fix\`: failing checks, or else the review.
 
+In a locked conversation GitHub lets an App set labels, but neither comment nor react. Runoff starts no run there, by label or command, and sets \`auto-dev:failed\`: unlock the conversation first. A conversation that is locked during a run keeps its result ([decision 236](decisions/0236-publishing-waits-a-day.md)).
+
 ## Where to write a command
 
 A command must be the first thing in a comment: \`/auto-dev\`, a space, the command. Empty lines before it are allowed. It works in comments on issues, on pull requests and on lines of a pull request.

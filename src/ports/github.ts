@@ -34,6 +34,8 @@ export interface IssueFacts {
   readonly title: string;
   readonly body: string;
   readonly open: boolean;
+  /** An App may set labels there, but neither comment nor react. */
+  readonly locked: boolean;
   readonly isPull: boolean;
   readonly labels: readonly string[];
   readonly author: Actor;

@@ -21,6 +21,7 @@ import { unlessDamaged } from './stage.ts';
 export const LABEL = 'auto-dev';
 /** Present while a run is active; removing it cancels the run. */
 export const RUNNING_LABEL = 'auto-dev:running';
+export const FAILED_LABEL = 'auto-dev:failed';
 
 /** Builds a run's view for readers from stored data. `names`: as of `shownWork`. */
 export async function viewOf(

@@ -68,6 +68,7 @@ export const newRepository = (now: () => number, over: Partial<RepositoryHandle>
     title: 'last() returns undefined',
     body: 'It should return the last item.',
     open: true,
+    locked: false,
     isPull: false,
     labels: [],
     author: { id: mona.id, login: mona.login },

@@ -106,6 +106,7 @@ export function githubContract(name: string, open: () => Promise<GitHubBench>): 
         title: 'Broken',
         body: 'It is.',
         open: true,
+        locked: false,
         isPull: false,
         labels: ['auto-dev'],
         author: await bench.account('alice'),

@@ -82,6 +82,7 @@ const scene = (): RepositoryNow => ({
     title: 'Rounding',
     body: 'It is wrong.',
     open: true,
+    locked: false,
     isPull: false,
     labels: ['auto-dev'],
     author: mona,

@@ -191,3 +191,12 @@ test('a label that was taken off again before the run began starts nothing and s
   expect(trouble).toMatch(/^The label was removed before the run started/);
   expect(written).toEqual([]);
 });
+
+test('a command on a locked pull request is refused before anything is paid, which a label shows', async () => {
+  const { run, written } = await work('review', (now) => {
+    now.issue = { ...now.issue, locked: true };
+    now.remarks = [remark(mona, 'Add a test for 2.5.')];
+  });
+  expect(run?.state).toBe('refused');
+  expect(written).toEqual(['#12 labels +auto-dev:failed,-auto-dev']);
+});

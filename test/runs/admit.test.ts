@@ -55,6 +55,25 @@ describe('a label', () => {
     `);
   });
 
+  test('on a locked issue, where Runoff can only set labels, becomes that of a failed run', async () => {
+    const admission = admissionWorld();
+    admission.now.issue = { ...admission.now.issue, locked: true };
+    const { run, trouble } = await admission.start();
+    expect(run?.state).toBe('refused');
+    expect(trouble).toBe(
+      'The conversation is locked, so Runoff could neither ask questions nor post a result.',
+    );
+    expect(admission.written).toEqual(['#7 labels +auto-dev:failed,-auto-dev']);
+  });
+
+  test('on an issue that was locked during a run leaves the label of that run', async () => {
+    const admission = admissionWorld();
+    await admission.start();
+    admission.now.issue = { ...admission.now.issue, locked: true };
+    expect((await admission.start()).run?.state).toBe('refused');
+    expect(admission.written).toEqual(['#7 labels -auto-dev']);
+  });
+
   test('during an active run is removed without a comment', async () => {
     const admission = admissionWorld();
     await admission.start();
@@ -83,6 +102,13 @@ describe('a label', () => {
 });
 
 describe('a command', () => {
+  test('on a locked issue is refused before anything is paid, which a label shows', async () => {
+    const admission = admissionWorld();
+    admission.now.issue = { ...admission.now.issue, locked: true };
+    expect((await admission.start({}, { trigger: 'command' })).run?.state).toBe('refused');
+    expect(admission.written).toEqual(['#7 labels +auto-dev:failed,-auto-dev']);
+  });
+
   test('during an active run is refused', async () => {
     const admission = admissionWorld();
     await admission.start();

@@ -14,6 +14,8 @@ export type Refusal =
   | { readonly kind: 'label-gone' }
   | { readonly kind: 'not-an-issue' }
   | { readonly kind: 'issue-closed' }
+  /** The conversation of the issue or pull request is locked: GitHub lets an App write no comment there. */
+  | { readonly kind: 'locked' }
   | { readonly kind: 'not-a-pull'; readonly number: number }
   | { readonly kind: 'pull-closed' }
   /** The continued run was on another commit of this branch. */
@@ -70,6 +72,7 @@ function refusalParts(refusal: Refusal): RefusalText {
     case 'label-gone':
     case 'not-an-issue':
     case 'issue-closed':
+    case 'locked':
     case 'already-running':
       return issueRefusal(refusal);
     case 'not-a-pull':
@@ -146,7 +149,7 @@ function capReachedText({ cap, most, login }: Of<'cap-reached'>): string {
 }
 
 function issueRefusal(
-  refusal: Of<'label-gone' | 'not-an-issue' | 'issue-closed' | 'already-running'>,
+  refusal: Of<'label-gone' | 'not-an-issue' | 'issue-closed' | 'locked' | 'already-running'>,
 ): RefusalText {
   switch (refusal.kind) {
     case 'label-gone':
@@ -162,6 +165,11 @@ function issueRefusal(
       };
     case 'issue-closed':
       return { message: 'The issue is closed.', advice: `Reopen it, then ${ADD_LABEL_AGAIN}.` };
+    case 'locked':
+      return {
+        message: 'The conversation is locked, so Runoff could neither ask questions nor post a result.',
+        advice: `Unlock it, then ${ADD_LABEL_AGAIN}.`,
+      };
     case 'already-running':
       return {
         message: `Run ${quotedCode(refusal.run)} is already active here.`,

@@ -195,10 +195,9 @@ async function branchOf(
 }
 
 /** Events arrive late and in any order: the current state on GitHub decides. */
-function unfitIssue(issue: IssueFacts, { trigger }: RunRequest): Refusal | null {
+function unfitIssue(issue: IssueFacts, request: RunRequest): Refusal | null {
   if (issue.isPull) return { kind: 'not-an-issue' };
-  if (trigger === 'label' && !hasLabel(issue.labels, LABEL)) return { kind: 'label-gone' };
-  return issue.open ? null : { kind: 'issue-closed' };
+  return unfitThread(issue, request) ?? (issue.open ? null : { kind: 'issue-closed' });
 }
 
 type PullOrigin = GitHubOrigin & { readonly work: PullWork };
@@ -216,7 +215,7 @@ async function fromPull(
   const access = await repositoryAccess(
     world,
     { origin, reader, self: request.runId },
-    async () => unfitPull(pull, origin) ?? unlabelledPull(reader, origin, request),
+    async () => unfitPull(pull, origin) ?? unfitThread(await reader.issue(origin.issue), request),
   );
   if (access.kind === 'refused') return access;
   if (!pull) return refused({ kind: 'not-a-pull', number: origin.issue });
@@ -247,14 +246,10 @@ function unfitPull(pull: PullDetails | null, { repositoryId, issue }: GitHubOrig
   return pull.headRepositoryId === repositoryId ? null : { kind: 'from-a-fork' };
 }
 
-/** As for an issue, the label may have been removed since. GitHub has the labels of a pull request at its issue. */
-async function unlabelledPull(
-  reader: GitHubReader,
-  { issue }: GitHubOrigin,
-  { trigger }: RunRequest,
-): Promise<Refusal | null> {
-  if (trigger !== 'label') return null;
-  return hasLabel((await reader.issue(issue)).labels, LABEL) ? null : { kind: 'label-gone' };
+/** As for an issue, the label may have been removed since. GitHub has labels and lock of a pull request at its issue. */
+function unfitThread({ labels, locked }: IssueFacts, { trigger }: RunRequest): Refusal | null {
+  if (trigger === 'label' && !hasLabel(labels, LABEL)) return { kind: 'label-gone' };
+  return locked ? { kind: 'locked' } : null;
 }
 
 async function writerComments(reader: GitHubReader, number: number, triggeredAt: number) {

@@ -1,10 +1,10 @@
-import type { GitHubOrigin, Origin } from '../../core/model/index.ts';
+import { type GitHubOrigin, isOver, type Origin } from '../../core/model/index.ts';
 import { type Refusal, refusalComment, refusalText } from '../../core/reports/index.ts';
 import type { GitHub, Publisher } from '../../ports/index.ts';
 import { handleOf, requireGitHub, type World } from '../context.ts';
 import { findOwnComment } from '../questions/index.ts';
 import { idempotentWrite } from '../stage.ts';
-import { LABEL } from '../view.ts';
+import { FAILED_LABEL, LABEL } from '../view.ts';
 import { dayOf, type RunRequest } from './request.ts';
 
 type RefusedRequest = Pick<RunRequest, 'runId' | 'trigger'>;
@@ -34,6 +34,8 @@ interface RefusalReply {
   readonly comment: 'always' | 'never' | { readonly daily: string };
   /** Removes the triggering label, so that setting it again is a new command. */
   readonly unlabel: boolean;
+  /** Sets the label of a failed run: nothing else can be shown. */
+  readonly marksFailed?: true;
 }
 
 const NO_REPLY: RefusalReply = { react: false, comment: 'never', unlabel: false };
@@ -50,6 +52,8 @@ function replyTo(
     // An archived repository is read-only, also for Runoff.
     case 'archived':
       return NO_REPLY;
+    case 'locked':
+      return { ...NO_REPLY, unlabel: true, marksFailed: true };
     case 'no-permission':
       if (byLabel && refusal.mayLabel)
         return { ...aloud, comment: { daily: `no-permission:${issue}:${requestedBy.id}` } };
@@ -76,7 +80,7 @@ async function replyOnGitHub(
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<void> {
-  const { react, comment, unlabel } = replyTo(refusal, asked, origin);
+  const { react, comment, unlabel, marksFailed } = replyTo(refusal, asked, origin);
   const reacts = typeof react === 'boolean' ? react : await isFirst(world, origin, react.daily);
   if (!reacts && !unlabel && comment === 'never') return;
   const github = requireGitHub(world);
@@ -98,7 +102,8 @@ async function replyOnGitHub(
       await idempotentWrite(world.store, runId, 'unlabel', {
         look: async () => null,
         write: async () => {
-          await publisher.setLabels(origin.issue, { add: [], remove: [LABEL] });
+          const marks = marksFailed && !(await isAnotherActive(world, origin));
+          await publisher.setLabels(origin.issue, { add: marks ? [FAILED_LABEL] : [], remove: [LABEL] });
           return true;
         },
       });
@@ -107,6 +112,13 @@ async function replyOnGitHub(
     await publisher.close();
   }
 }
+
+/** Whether labels show a run that was admitted before the conversation was locked. */
+const isAnotherActive = async (
+  { store }: Pick<World, 'store'>,
+  { repositoryId, issue }: GitHubOrigin,
+): Promise<boolean> =>
+  (await store.activeRuns(repositoryId, issue)).some(({ state }) => state !== 'queued' && !isOver(state));
 
 /** Whether this run posts today's refusal. A crash at this point may lose the comment, but never duplicates it. */
 async function hasReply(

@@ -2,13 +2,13 @@ import { asFault, type GitHubOrigin } from '../../core/model/index.ts';
 import type { Publisher, Reaction, RunRecord, Store } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 import { idempotentWrite } from '../stage.ts';
-import { LABEL, RUNNING_LABEL } from '../view.ts';
+import { FAILED_LABEL, LABEL, RUNNING_LABEL } from '../view.ts';
 
 const OUTCOMES = {
   won: 'auto-dev:done',
   none: 'auto-dev:none',
   pick: 'auto-dev:pick',
-  failed: 'auto-dev:failed',
+  failed: FAILED_LABEL,
 } as const;
 
 /** Sets the 👀 reaction alone: the triggering label stays until the run begins, since admission checks for it. */

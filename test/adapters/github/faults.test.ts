@@ -74,6 +74,7 @@ const ISSUE = {
   title: 'Broken',
   body: null,
   state: 'open',
+  locked: false,
   labels: [],
   user: { id: 9, login: 'alice', type: 'User' },
 };

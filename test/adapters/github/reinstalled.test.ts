@@ -10,6 +10,7 @@ const ISSUE = {
   number: 7,
   title: 'Broken',
   state: 'open',
+  locked: false,
   labels: [],
   user: { id: 9, login: 'alice', type: 'User' },
 };

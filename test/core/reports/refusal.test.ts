@@ -8,6 +8,7 @@ const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = 
   'label-gone': { kind: 'label-gone' },
   'not-an-issue': { kind: 'not-an-issue' },
   'issue-closed': { kind: 'issue-closed' },
+  locked: { kind: 'locked' },
   'not-a-pull': { kind: 'not-a-pull', number: 12 },
   'pull-closed': { kind: 'pull-closed' },
   'branch-moved': { kind: 'branch-moved', branch: 'topic' },
@@ -40,6 +41,7 @@ test('each refusal says what happened and what to do next', () => {
     label-gone: The label was removed before the run started. Add the label again to start a run.
     not-an-issue: The label is on a pull request, but runs start from issues. Open an issue that describes the task and add the label there. On a pull request, comment \`/auto-dev review\` or \`/auto-dev fix\`.
     issue-closed: The issue is closed. Reopen it, then add the label again.
+    locked: The conversation is locked, so Runoff could neither ask questions nor post a result. Unlock it, then add the label again.
     not-a-pull: #12 is not a pull request. Comment on the pull request you want changed. For an issue, comment \`/auto-dev run\`.
     pull-closed: The pull request is no longer open. Reopen it, then add the label again.
     branch-moved: The branch \`topic\` has moved since the run that this one continues. Comment \`/auto-dev retry\` to start over.
