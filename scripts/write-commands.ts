@@ -73,7 +73,7 @@ A run works on the text of the issue at the time of the command, even if it star
 
 ## Who can use commands
 
-People with write access to the repository, which Runoff reads from GitHub at that moment, by account id. Triage access, read access or authorship of a fork is not enough; bots and Apps, including this one, can never use commands. Runoff does not reply to anyone else. While GitHub cannot confirm access, the command waits for up to one hour after it arrived; it never counts as allowed. A command that has begun is finished, however long GitHub is away in between. Runoff remembers a refusal for one minute: if you have just been given access, wait that long and repeat the command.
+People with write access to the repository, which Runoff reads from GitHub at that moment, by account id. Triage access, read access or authorship of a fork is not enough; bots and Apps, including this one, can never use commands. Runoff does not reply to anyone else. While GitHub cannot confirm access, the command or ticked box waits for up to one hour after it arrived; it never counts as allowed. A command that has begun is finished, however long GitHub is away in between. Runoff remembers a refusal for one minute: if you have just been given access, wait that long and repeat the command.
 
 ## Picking
 

@@ -46,6 +46,7 @@ export async function answerRun(
 
 const ANOTHER_QUESTION =
   'The question on your page is settled, and another one is open. Read it before you answer.';
+const SETTLED_BEFORE = 'The question in which you ticked a box is settled, and another one is open.';
 const WRITTEN_TOO_EARLY = 'You wrote it before the question was asked.';
 
 /**
@@ -55,7 +56,7 @@ const WRITTEN_TOO_EARLY = 'You wrote it before the question was asked.';
  */
 async function whyTooEarly(
   world: Pick<World, 'github' | 'store'>,
-  { place, at, page }: CommandRecord,
+  { place, at, page, ticked }: CommandRecord,
   { id, origin }: GitHubRun,
   number: number,
 ): Promise<string | null> {
@@ -64,6 +65,7 @@ async function whyTooEarly(
     return page?.inquiry === undefined || page.inquiry === number ? null : ANOTHER_QUESTION;
   const asked = await questionCommentOf(world.store, id, number);
   if (!asked) return WRITTEN_TOO_EARLY;
+  if (ticked !== undefined) return place.comment === asked.id ? null : SETTLED_BEFORE;
   if (place.on === 'conversation') return place.comment > asked.id ? null : WRITTEN_TOO_EARLY;
   const reader = await requireGitHub(world).reader(handleOf(origin));
   const question = await findComment(reader, origin.issue, (one) => one.id === asked.id);
@@ -81,8 +83,9 @@ export async function replyNotAccepted(
   why: string,
 ): Promise<CommandResult> {
   const open = awaitedInquiry(run);
-  // A page shows the reason itself.
-  if (!open || command.place.on === 'page') return refuse(command, why, run.id);
+  // A page shows the reason itself. The comment of a refused checkbox asks nothing any more.
+  if (!open || command.place.on === 'page' || command.ticked !== undefined)
+    return refuse(command, why, run.id);
   const isShown = await reportUnrecognized(world, run, open, unrecognizedCommand(given, why, open));
   if (!isShown) return refuse(command, why, run.id);
   return { outcome: { kind: 'refused', why }, runId: run.id };

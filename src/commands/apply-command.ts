@@ -27,7 +27,13 @@ import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './a
 import { STARTS } from './command-queue.ts';
 import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
 import { pickOutdated } from './pages.ts';
-import { isAdmittedAndActive, overtakenBy, runsInThread, runWithResult } from './runs-in-thread.ts';
+import {
+  isAdmittedAndActive,
+  overtakenBy,
+  runAsking,
+  runsInThread,
+  runWithResult,
+} from './runs-in-thread.ts';
 import { debate, retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
 /** The ports needed to apply commands. */
@@ -84,7 +90,7 @@ async function applyKnown(
     case 'answer':
     case 'approve':
     case 'revise':
-      return answerRun(world, command, given, active);
+      return answerRun(world, command, given, runAsking(command, runs, active));
     case 'budget':
       return setBudget(world, command, given.usd, active);
     case 'pick':

@@ -1,9 +1,8 @@
-import type { Inquiry, NewReply } from '../core/brief/index.ts';
+import type { Inquiry } from '../core/brief/index.ts';
 import type { RunId } from '../core/model/index.ts';
 import { type CheckboxEdit, checkboxEdit, pickOptions } from '../core/reports/index.ts';
 import type { CommandPlace, NewCommand } from '../ports/index.ts';
 import {
-  awaitedInquiry,
   choiceTexts,
   firstQuestionText,
   type GitHubRun,
@@ -11,15 +10,13 @@ import {
   inquiryOf,
   isGitHubRun,
   questionText,
-  reply,
   requireGitHub,
   restoreQuestion,
   viewOf,
   type World,
   writtenComparison,
 } from '../runs/index.ts';
-import type { ReplyPorts } from './active-runs.ts';
-import { type EventActor, type IntakeResult, ignored, mayChange } from './context.ts';
+import type { EventActor } from './context.ts';
 
 /** An `issue_comment.edited` delivery, with the required fields only. */
 export interface EditEvent {
@@ -38,24 +35,24 @@ const checkboxIn = (world: Pick<World, 'github'>, ours: string, edited: string):
 const isOurs = (world: Pick<World, 'github'>, { performedByAppId, actor }: EditEvent): boolean =>
   !actor.isBot && world.github !== undefined && performedByAppId === world.github.appId;
 
-/** An edit of a comparison in which people pick by checkboxes. */
-interface ChoiceEdit {
+/** An edit of a comment with checkboxes: a comparison in which people pick, or a question. */
+interface BoxEdit {
   readonly run: RunId;
   /** Null unless exactly one checkbox was ticked; the edit is then only undone. */
   readonly command: NewCommand | null;
 }
 
 /**
- * The command of an edited comparison; null if it is not a comparison or no checkbox changed. The comment is
+ * The command of an edited comparison or question; null if it is neither or no checkbox changed. The comment is
  * identified by its recorded id, and compared with the recorded text (I12). Only reads: the command is stored before
  * anything is written.
  */
-export async function editOfChoice(
-  world: Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'github' | 'store'>,
-  event: EditEvent,
-): Promise<ChoiceEdit | null> {
-  const { place, actor: sender, at } = event;
-  if (!isOurs(world, event)) return null;
+export const editOfBoxes = async (world: BoxPorts, event: EditEvent): Promise<BoxEdit | null> =>
+  isOurs(world, event) ? ((await editOfChoice(world, event)) ?? editOfQuestion(world, event)) : null;
+
+type BoxPorts = Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'github' | 'store'>;
+
+async function editOfChoice(world: BoxPorts, event: EditEvent): Promise<BoxEdit | null> {
   const run = await runOfComparison(world, event);
   const texts = run ? await choiceTexts(world, run.id) : [];
   const ticks = texts.map((text) => checkboxIn(world, text, event.body));
@@ -63,16 +60,17 @@ export async function editOfChoice(
   const tick = ticks.find(({ kind }) => kind === 'ticked');
   const alias = tick?.kind === 'ticked' ? pickOptions(await viewOf(world, run))[tick.box - 1] : undefined;
   if (tick?.kind !== 'ticked' || alias === undefined) return { run: run.id, command: null };
-  const command: NewCommand = {
-    id: `tick:${place.comment}:${tick.box}:${at}`,
-    place,
-    by: { id: sender.id, login: sender.login },
-    text: `/auto-dev pick ${alias ?? 'none'}`,
-    at,
-    ticked: run.id,
-  };
-  return { run: run.id, command };
+  return { run: run.id, command: tickIn(event, run.id, tick.box, `pick ${alias ?? 'none'}`) };
 }
+
+const tickIn = ({ place, actor, at }: EditEvent, run: RunId, box: number, says: string): NewCommand => ({
+  id: `tick:${place.comment}:${box}:${at}`,
+  place,
+  by: { id: actor.id, login: actor.login },
+  text: `/auto-dev ${says}`,
+  at,
+  ticked: run,
+});
 
 async function runOfComparison(world: Pick<World, 'store'>, { place }: EditEvent): Promise<GitHubRun | null> {
   for (const run of await world.store.activeRuns(place.repositoryId, place.thread)) {
@@ -84,10 +82,10 @@ async function runOfComparison(world: Pick<World, 'store'>, { place }: EditEvent
 
 /**
  * Restores the comment's last text, whether or not the checkbox was accepted, and again if that text changes in the
- * meantime. Never rejects: a checkbox counts whatever the comment shows, and an accepted pick rewrites it.
+ * meantime. Never rejects: a checkbox counts whatever the comment shows, and an accepted one rewrites it.
  */
-export const restoreChoice = (
-  world: Pick<World, 'artifacts' | 'github' | 'log' | 'store'>,
+export const restoreBoxes = (
+  world: Pick<World, 'artifacts' | 'clock' | 'github' | 'log' | 'store'>,
   place: CommandPlace,
   runId: RunId,
 ): Promise<void> =>
@@ -96,58 +94,50 @@ export const restoreChoice = (
   );
 
 async function restoreText(
-  world: Pick<World, 'artifacts' | 'github' | 'log' | 'store'>,
+  world: Pick<World, 'artifacts' | 'clock' | 'github' | 'log' | 'store'>,
   place: CommandPlace,
   runId: RunId,
 ): Promise<void> {
   try {
-    const publisher = await requireGitHub(world).publisher(handleOf(place));
-    const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
-    try {
-      for (let shown = '', body = await wanted(); body !== '' && shown !== body; body = await wanted()) {
-        await publisher.editComment(place.comment, body);
-        shown = body;
-      }
-    } finally {
-      await publisher.close();
-    }
+    const run = await world.store.run(runId);
+    const inquiry = run && (await inquiryOf(world, run, place.comment));
+    if (inquiry && isGitHubRun(run)) await restoreQuestion(world, run, inquiry, place.comment);
+    else await restoreChoice(world, place, runId);
   } catch (thrown) {
-    world.log.warn({ err: thrown }, 'an edited comparison could not be written again');
+    world.log.warn({ err: thrown }, 'an edited comment with checkboxes could not be written again');
   }
 }
 
-/**
- * Handles a checkbox in a question as an answer of the person who ticked it. GitHub lets people with write access
- * edit the comment, but the permission is still read from the API (I4). The comment is identified by its recorded id,
- * and compared with the recorded text, never trusted as it is now (I12); every other edit is undone.
- */
-export async function onQuestionEdit(world: ReplyPorts, event: EditEvent): Promise<IntakeResult> {
+async function restoreChoice(
+  world: Pick<World, 'artifacts' | 'github' | 'store'>,
+  place: CommandPlace,
+  runId: RunId,
+): Promise<void> {
+  const publisher = await requireGitHub(world).publisher(handleOf(place));
+  const wanted = async () => (await choiceTexts(world, runId))[0] ?? '';
+  try {
+    for (let shown = '', body = await wanted(); body !== '' && shown !== body; body = await wanted()) {
+      await publisher.editComment(place.comment, body);
+      shown = body;
+    }
+  } finally {
+    await publisher.close();
+  }
+}
+
+/** A tick answers the question of its comment, or approves the plan there. */
+async function editOfQuestion(world: BoxPorts, event: EditEvent): Promise<BoxEdit | null> {
   const { place } = event;
-  if (!isOurs(world, event)) return ignored('no person edited a comment of ours');
   for (const run of await world.store.activeRuns(place.repositoryId, place.thread)) {
     const inquiry = await inquiryOf(world, run, place.comment);
-    if (inquiry && isGitHubRun(run))
-      return world.log.within({ run: run.id }, () => answerByCheckbox(world, run, inquiry, event));
+    if (!inquiry || !isGitHubRun(run)) continue;
+    const tick = await checkboxOf(world, run, inquiry, event.body);
+    if (tick.kind === 'untouched') return null;
+    if (tick.kind !== 'ticked') return { run: run.id, command: null };
+    const says = inquiry.kind === 'approval' ? 'approve' : `answer ${tick.box}`;
+    return { run: run.id, command: tickIn(event, run.id, tick.box, says) };
   }
-  return ignored('it asks nothing for a run of this issue');
-}
-
-async function answerByCheckbox(
-  world: ReplyPorts,
-  run: GitHubRun,
-  inquiry: Inquiry,
-  event: EditEvent,
-): Promise<IntakeResult> {
-  const tick = await checkboxOf(world, run, inquiry, event.body);
-  if (tick.kind === 'untouched') return ignored('nothing is ticked');
-  const key = `tick:${inquiry.number}:${tick.kind === 'ticked' ? tick.box : 0}`;
-  const why =
-    tick.kind === 'ticked'
-      ? await applyAnswer(world, run, inquiry, { box: tick.box, key, sender: event.actor })
-      : 'more than one tick was changed';
-  if (why === null) return { kind: 'recorded', command: key };
-  await restoreQuestion(world, run, inquiry, event.place.comment);
-  return ignored(why);
+  return null;
 }
 
 async function checkboxOf(
@@ -160,23 +150,4 @@ async function checkboxOf(
   if (tick.kind !== 'other') return tick;
   const before = checkboxIn(world, await firstQuestionText(world, run, inquiry), edited);
   return before.kind === 'ticked' ? before : tick;
-}
-
-/** Null if accepted, otherwise the reason for the refusal. */
-async function applyAnswer(
-  world: ReplyPorts,
-  run: GitHubRun,
-  inquiry: Inquiry,
-  { box, key, sender }: { readonly box: number; readonly key: string; readonly sender: EventActor },
-): Promise<string | null> {
-  if (awaitedInquiry(run)?.number !== inquiry.number) return 'the question is closed';
-  if (!(await mayChange(world, run, sender))) return 'the author has no write access to the repository';
-  const by = { id: sender.id, login: sender.login };
-  const at = world.clock.now();
-  const given: NewReply =
-    inquiry.kind === 'approval'
-      ? { kind: 'approve', text: '', by, at }
-      : { kind: 'answer', option: box, text: '', by, at };
-  const result = await reply(world, run.id, key, given, inquiry.number);
-  return result.kind === 'taken' ? null : result.why;
 }

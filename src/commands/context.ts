@@ -1,4 +1,4 @@
-import { type Actor, asFault, openBoundedMap, openRateLimit, type RunId } from '../core/model/index.ts';
+import { type Actor, openBoundedMap, openRateLimit, type RunId } from '../core/model/index.ts';
 import { noteReply } from '../core/reports/index.ts';
 import type {
   CommandOutcome,
@@ -8,7 +8,6 @@ import type {
   RunRecord,
 } from '../ports/index.ts';
 import {
-  type GitHubRun,
   handleOf,
   mayWrite,
   type PublishPorts,
@@ -52,28 +51,6 @@ export interface EventActor {
   readonly id: number;
   readonly login: string;
   readonly isBot: boolean;
-}
-
-/**
- * Whether a person may change a run by a checkbox (I4). A question's checkbox is not stored as a command that could
- * wait for GitHub: during an outage it is not accepted, and can be ticked again.
- */
-export async function mayChange(
-  world: Pick<World, 'github' | 'log'>,
-  run: GitHubRun,
-  { id, login }: EventActor,
-): Promise<boolean> {
-  try {
-    const reader = await requireGitHub(world).reader(handleOf(run.origin));
-    return await mayWrite(reader, { id, login });
-  } catch (thrown) {
-    if (asFault(thrown).code !== 'GITHUB_UNAVAILABLE') throw thrown;
-    world.log.warn(
-      { run: run.id, user: id, err: thrown },
-      'a checkbox was not accepted: GitHub did not answer',
-    );
-    return false;
-  }
 }
 
 /** The outcome of a command and the reply to its author; plain JSON, so that it survives a crash. */

@@ -10,7 +10,7 @@ import {
   type World,
 } from '../runs/index.ts';
 import type { CommandPorts } from './apply-command.ts';
-import { type EditEvent, editOfChoice, onQuestionEdit, restoreChoice } from './checkboxes.ts';
+import { type EditEvent, editOfBoxes, restoreBoxes } from './checkboxes.ts';
 import { openCommandQueue, STARTS } from './command-queue.ts';
 import {
   type AuthorLimits,
@@ -53,7 +53,7 @@ export interface CommandIntake {
   onLabel(event: LabelEvent): Promise<LabelResult>;
   /** Queues commands without an outcome, after a crash or an outage of GitHub. */
   recover(): Promise<void>;
-  /** Waits for the commands that are being applied, and for edited comparisons that are being restored. */
+  /** Waits for the commands that are being applied, and for edited comments that are being restored. */
   idle(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
 
   /** In the background: the webhook is answered at once, and a second checkbox does not wait for a pick. */
   function restore(place: CommandPlace, runId: RunId): void {
-    const work = restoreChoice(world, place, runId).finally(() => restoring.delete(work));
+    const work = restoreBoxes(world, place, runId).finally(() => restoring.delete(work));
     restoring.add(work);
   }
 
@@ -102,8 +102,8 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
       return record({ ...command, issue: issueText });
     },
     async onEdit(event) {
-      const edit = await editOfChoice(world, event);
-      if (!edit) return onQuestionEdit(world, event);
+      const edit = await editOfBoxes(world, event);
+      if (!edit) return ignored('no person changed a checkbox of ours');
       // Stored first: once the checkbox is restored in the comment, there is no other trace of the tick.
       const result = edit.command ? await record(edit.command) : ignored('no box alone was ticked');
       restore(event.place, edit.run);

@@ -36,6 +36,13 @@ const isPermitted = ({ state, task, queueEntry }: GitHubRun): boolean =>
 export const isAdmittedAndActive = ({ state, task }: GitHubRun): boolean =>
   task !== undefined && !isOver(state);
 
+/** The run that a reply is for: a checkbox names the run of its question. */
+export const runAsking = (
+  { ticked }: CommandRecord,
+  runs: readonly GitHubRun[],
+  active: GitHubRun | undefined,
+): GitHubRun | undefined => (ticked === undefined ? active : runs.find(({ id }) => id === ticked));
+
 export const overtakenBy = ({ id }: GitHubRun): string =>
   `Run \`${id}\` was requested after this comment was written. If you mean that run, or want another one, write the command again.`;
 

@@ -192,7 +192,7 @@ export interface NewCommand {
   readonly receivedAt?: number;
   /** Text of the issue or pull request at that time; kept if the command may start a run (I5). */
   readonly issue?: { readonly title: string; readonly body: ArtifactRef };
-  /** The run whose comparison contains the ticked box; absent for a written command. */
+  /** The run whose comparison or question contains the ticked box; absent for a written command. */
   readonly ticked?: RunId;
   /** Id of the token of the API that it came by; absent for all others, and for tokens of GitHub users. */
   readonly token?: string;

@@ -58,6 +58,15 @@ export function pretendGitHub() {
   const reactions: string[] = [];
   const edits: number[] = [];
   const rights: Record<number, Permission | 'broken'> = { [mona.id]: 'write' };
+  let isAway = false;
+  const outage = {
+    begin: () => {
+      isAway = true;
+    },
+    end: () => {
+      isAway = false;
+    },
+  };
   const reader = partial<GitHubReader>({
     commentPages: () =>
       inPages(
@@ -90,6 +99,7 @@ export function pretendGitHub() {
       return { id, url: `https://github.test/c/${id}` };
     },
     async editComment(id: number, body: string) {
+      if (isAway) throw new Fault('GITHUB_UNAVAILABLE', 'GitHub answered 502.');
       const found = comments.find((one) => one.id === id);
       if (!found) throw new Error(`There is no comment ${id}.`);
       edits.push(id);
@@ -107,7 +117,7 @@ export function pretendGitHub() {
     reader: async () => reader,
     publisher: async () => publisher,
   };
-  return { github, comments, reactions, edits, rights };
+  return { github, comments, reactions, edits, rights, outage };
 }
 
 /** A run on that issue that asks what its brief leaves open. */

@@ -7,6 +7,7 @@ import {
   HOST_FOLDER,
   mallory,
   mona,
+  ORIGIN,
   placeAt,
   question,
   RUN,
@@ -28,13 +29,13 @@ async function scene(...args: Parameters<typeof asking>) {
   /** What became of a command in a new comment; null where it was none. */
   const say = (body: string, over: Said = {}) => sayTo(opened.world, intake, body, over);
   /** Somebody edits our question so that it says this. */
-  const edit = (
+  const edit = async (
     body: string,
     { id = ask.id, ...over }: Partial<EditEvent> & { id?: number; repositoryId?: number } = {},
   ) => {
     ask.body = body;
     const { repositoryId, ...rest } = over;
-    return intake.onEdit({
+    const result = await intake.onEdit({
       place: placeAt(id, repositoryId ? { repositoryId } : {}),
       body,
       performedByAppId: APP,
@@ -42,7 +43,15 @@ async function scene(...args: Parameters<typeof asking>) {
       actor: mona,
       ...rest,
     });
+    await intake.idle();
+    return result;
   };
+  /** What became of ticks, in their order. */
+  const ticks = async () =>
+    (await opened.store.commands(ORIGIN.repositoryId, 50))
+      .filter(({ ticked }) => ticked === RUN)
+      .map(({ outcome }) => outcome?.kind ?? 'open')
+      .toReversed();
   const tick = (body: string, box: number): string => {
     let at = 0;
     return body.replace(/^- \[ \]/gm, (found) => (++at === box ? '- [x]' : found));
@@ -67,7 +76,7 @@ async function scene(...args: Parameters<typeof asking>) {
     await intake.idle();
     return (await opened.store.command('comment:900'))?.outcome?.kind;
   };
-  return { ...opened, recovered, asksAgain, ask, say, edit, tick, goesOn, waitsStill };
+  return { ...opened, recovered, asksAgain, ticks, ask, say, edit, tick, goesOn, waitsStill };
 }
 
 describe('a comment', () => {
@@ -239,8 +248,9 @@ describe('a tick', () => {
   test('answers in the name of the person who ticked', async () => {
     const s = await scene();
     const body = s.tick(s.ask.body, 3).replaceAll('\n', '\r\n');
-    expect((await s.edit(body)).kind).toBe('recorded');
-    await s.edit(body);
+    const at = Date.now();
+    expect((await s.edit(body, { at })).kind).toBe('recorded');
+    await s.edit(body, { at });
     await s.goesOn();
     await s.world.announcer.idle();
     expect(await s.replies()).toMatchObject([{ kind: 'answer', option: 3, by: { id: mona.id } }]);
@@ -269,7 +279,6 @@ describe('a tick', () => {
     const s = await scene();
     const ours = s.ask.body;
     const edits: readonly [string, Partial<EditEvent>][] = [
-      [s.tick(ours, 1), { actor: mallory }],
       [s.tick(s.tick(ours, 1), 2), {}],
       [ours.replace('half up', 'delete all'), {}],
       [s.tick(ours, 1).replace('half up', 'delete all'), {}],
@@ -281,7 +290,11 @@ describe('a tick', () => {
       expect((await s.edit(body, over)).kind).toBe('ignored');
       expect(s.ask.body).toBe(ours);
     }
-    expect(s.edits).toHaveLength(edits.length);
+    await s.edit(s.tick(ours, 1), { actor: mallory });
+    expect(s.ask.body).toBe(ours);
+    expect(await s.ticks()).toEqual(['ignored']);
+    expect(s.edits).toHaveLength(edits.length + 1);
+    expect(s.comments.filter(({ body }) => body.includes('runoff:reply'))).toEqual([]);
     await s.waitsStill();
   });
 
@@ -305,15 +318,39 @@ describe('a tick', () => {
     await s.waitsStill();
   });
 
-  test('is not accepted while access is unknown, and can be set again', async () => {
-    const s = await scene();
+  test.each([
+    ['answers a question', {}, [question], { kind: 'answer', option: 1 }],
+    ['approves a plan', { approval: 'plan' }, [], { kind: 'approve' }],
+  ])('during an outage %s when GitHub is back', async (_what, settings, questions, answer) => {
+    const s = await scene(settings, questions);
     const ours = s.ask.body;
     s.rights[mona.id] = 'broken';
-    expect((await s.edit(s.tick(ours, 1))).kind).toBe('ignored');
-    expect(s.ask.body).toBe(ours);
+    s.outage.begin();
+    expect((await s.edit(s.tick(ours, 1))).kind).toBe('recorded');
+    expect(await s.ticks()).toEqual(['open']);
     await s.waitsStill();
     s.rights[mona.id] = 'write';
-    expect((await s.edit(s.tick(ours, 1))).kind).toBe('recorded');
+    s.outage.end();
+    await s.recovered();
+    expect(await s.ticks()).toEqual(['done']);
+    await s.goesOn();
+    await s.world.announcer.idle();
+    expect(await s.replies()).toMatchObject([{ ...answer, by: { id: mona.id } }]);
+    expect(s.ask.body).not.toMatch(/- \[/);
+  });
+
+  test('that comes too late is answered with a reply, so that nobody believes it counts', async () => {
+    const s = await scene({ approval: 'plan' }, []);
+    const ours = s.ask.body;
+    s.rights[mona.id] = 'broken';
+    await s.edit(s.tick(ours, 1));
+    s.rights[mona.id] = 'write';
+    await s.say('/auto-dev revise Smaller steps.');
+    await s.asksAgain();
+    await s.recovered();
+    expect(await s.ticks()).toEqual(['refused']);
+    expect(s.comments.at(-1)?.body).toContain('The question in which you ticked a box is settled');
+    expect((await s.store.run(RUN))?.state).toBe('awaiting_approval');
   });
 
   test('that its author removes is not restored', async () => {
