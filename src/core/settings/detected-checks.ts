@@ -42,7 +42,7 @@ export function detectChecks(repository: {
     const others = [...recipes(alone), ...below.others, ...own, ...top.others];
     return { ...below.recipe, services, types: below.types, others };
   }
-  const setup = setupOfStarted(repository.read[from.test ?? ''] ?? '', projects);
+  const setup = setupOfStarted(from.test ?? '', snapshot, projects);
   if (commands.setup !== undefined || setup === null)
     return { ...top, others: [...top.others, ...recipes(projects)] };
   return {
@@ -53,8 +53,16 @@ export function detectChecks(repository: {
   };
 }
 
-/** A makefile or script at the top may start the tests of folders, and says nothing about their packages. */
-function setupOfStarted(text: string, projects: readonly ProjectsBelow[]): FoundCommand | null {
+/**
+ * A makefile or script at the top may start the tests of folders, and says nothing about their packages. A workflow does:
+ * it names other folders for other jobs.
+ */
+function setupOfStarted(
+  file: string,
+  { read }: RepositorySnapshot,
+  projects: readonly ProjectsBelow[],
+): FoundCommand | null {
+  const text = file.includes('/') ? '' : (read[file] ?? '');
   const started = projects.find(({ folders }) => folders.every((folder) => text.includes(folder)));
   const { commands, from } = started?.recipe ?? {};
   return commands?.setup === undefined ? null : { command: commands.setup, file: from?.setup ?? '' };

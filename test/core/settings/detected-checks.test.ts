@@ -104,6 +104,14 @@ describe('a repository without a project at its top', () => {
   });
 });
 
+test('the tests of a workflow are set up as it says, whatever folders its other jobs name', () => {
+  const workflow =
+    'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: deno test\n';
+  const other = '  site:\n    runs-on: ubuntu-latest\n    steps:\n      - run: ls frontend\n';
+  const { commands } = detected({ ...FRONTEND, '.github/workflows/ci.yml': `${workflow}${other}` });
+  expect(commands).toEqual({ test: 'deno test' });
+});
+
 test.each<[string, Files]>([
   ['a project of the same language', { 'pyproject.toml': '[project]\nname = "x"\n' }],
   ['a workspace', { 'package.json': node(undefined, { workspaces: ['frontend'] }) }],
