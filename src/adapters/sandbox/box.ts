@@ -141,7 +141,10 @@ async function boxEnd(child: ChildProcess, status: LauncherStatus): Promise<BoxE
   if (exit.refused !== null) return { ...exit, reported: null, entered: false, begun: false };
   // Ends the watcher, the last process that can write to `status`.
   streamsOf(child)[FD.alive]?.destroy();
-  const init = await status.init;
+  const init = await status.init.catch(async (thrown: unknown) => {
+    await closed;
+    throw thrown;
+  });
   if (init !== null) await initGone(init);
   await closed;
   return { ...exit, ...status.report() };
@@ -183,11 +186,16 @@ interface LauncherStatus {
 function readStatus(child: ChildProcess, first: Launch['first']): LauncherStatus {
   const stream = child.stdio?.[FD.status] as Readable | null | undefined;
   let text = '';
-  const init = new Promise<Init | null>((resolve) => {
+  const init = new Promise<Init | null>((resolve, reject) => {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
       const pid = new RegExp(`"${first}": (\\d+)[ ,]`).exec(text)?.[1];
-      if (pid !== undefined) resolve(findInit(Number(pid)));
+      if (pid === undefined) return;
+      try {
+        resolve(findInit(Number(pid)));
+      } catch (thrown) {
+        reject(thrown);
+      }
     });
     stream?.on('error', () => resolve(null));
     stream?.on('close', () => resolve(null));

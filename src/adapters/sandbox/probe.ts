@@ -4,7 +4,7 @@ import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../ports/inde
 import { makeArea, removeArea } from './areas.ts';
 import type { Delegation } from './control-groups.ts';
 import type { Variant } from './launch.ts';
-import { type Owner, runCommand } from './processes.ts';
+import { lackOfCapabilities, type Owner, runCommand } from './processes.ts';
 import { ownFolder } from './scratch.ts';
 import { SYSCALLS } from './syscalls.ts';
 
@@ -50,6 +50,8 @@ export async function findVariant(trial: ProbeTrial): Promise<ProbeFinding> {
       remedy: 'Start Runoff as an ordinary user.',
     };
   }
+  const lack = lackOfCapabilities(trial.owner);
+  if (lack !== null) return { kind: 'missing', ...lack };
   const version = await runCommand(['bwrap', '--version'], trial.owner);
   const found = /(\d+)\.(\d+)/.exec(version.stdout);
   if (found === null) {

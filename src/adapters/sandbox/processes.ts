@@ -69,11 +69,20 @@ export function hasEnded(pid: number): boolean {
   return found === null || found.state === 'Z' || found.state === 'X' || (found.flags & EXITING) !== 0;
 }
 
-/** Null if the process has ended already. */
+/**
+ * Null if the process has ended already. Throws if it may not be looked at: nothing could be measured, and no limit of
+ * memory or disk would hold.
+ */
 export function findInit(pid: number): Init | null {
-  const namespace = whileAlive(() => readlinkSync(`/proc/${pid}/ns/ipc`), null);
   const found = readStat(pid);
-  return found === null || namespace === null ? null : { pid, startedAt: found.startedAt, namespace };
+  if (found === null) return null;
+  try {
+    return { pid, startedAt: found.startedAt, namespace: readlinkSync(`/proc/${pid}/ns/ipc`) };
+  } catch (thrown) {
+    const code = (thrown as NodeJS.ErrnoException).code ?? '';
+    if (!['EACCES', 'EPERM'].includes(code) || hasEnded(pid)) return null;
+    throw new Fault('SANDBOX_UNAVAILABLE', `The processes of a sandbox cannot be watched (${code}).`);
+  }
 }
 
 /**
@@ -137,6 +146,30 @@ export function openProcessTable(now: () => number): ProcessTable {
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
+}
+
+/** What root needs in order to look at processes of another user, and to end them: bits of linux/capability.h. */
+const NEEDED_OF_ROOT = { SYS_PTRACE: 19, KILL: 5 } as const;
+
+/**
+ * Why Runoff as root can neither watch nor end what its sandboxes' user runs; null if it can. Container engines give
+ * root fewer capabilities than the kernel does.
+ */
+export function lackOfCapabilities(
+  owner: Owner | null,
+): { readonly why: string; readonly remedy: string } | null {
+  if (owner === null || process.getuid?.() !== 0) return null;
+  const mask = BigInt(
+    `0x${/^CapEff:\s+([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0}`,
+  );
+  const missing = Object.entries(NEEDED_OF_ROOT)
+    .filter(([, bit]) => ((mask >> BigInt(bit)) & 1n) === 0n)
+    .map(([name]) => name);
+  if (missing.length === 0) return null;
+  return {
+    why: `Runoff runs as root without the capability ${missing.join(' and ')}: it could not keep the sandboxes' user (uid ${owner.uid}) within its limits.`,
+    remedy: `Start Runoff as an ordinary user, or give it ${missing.map((name) => `CAP_${name}`).join(' and ')}.`,
+  };
 }
 
 /** Passes on what somebody types, until the program has ended. */

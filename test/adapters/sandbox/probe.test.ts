@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -66,5 +67,45 @@ describe('the probe', () => {
       why: expect.stringContaining(`cannot reach ${closed}/scratch`),
       remedy: expect.stringContaining('RUNOFF_DATA'),
     });
+  });
+
+  /** What a program prints as root without some capabilities, as in most containers. */
+  const asRootWithout = (capabilities: readonly string[], source: string): unknown => {
+    const dropped = capabilities.map((name) => `-${name}`).join(',');
+    const argv = [`--bounding-set=${dropped}`, `--inh-caps=${dropped}`, process.execPath];
+    const said = execFileSync('setpriv', [...argv, '--input-type=module', '--eval', source], {
+      env: { PATH: process.env.PATH, OPTIONS: JSON.stringify(bench.options) },
+      encoding: 'utf8',
+    });
+    return JSON.parse(said);
+  };
+  const from = (file: string): string =>
+    JSON.stringify(new URL(`../../../src/adapters/sandbox/${file}`, import.meta.url).pathname);
+
+  test.runIf(process.getuid?.() === 0)(
+    'has no sandbox as root that can neither look at nor end the processes of its sandboxes',
+    () => {
+      const probe = `
+        import { openBubblewrap } from ${from('index.ts')};
+        console.log(JSON.stringify(await openBubblewrap(JSON.parse(process.env.OPTIONS)).probe()));`;
+      expect(asRootWithout(['sys_ptrace', 'kill'], probe)).toMatchObject({
+        kind: 'missing',
+        why: expect.stringMatching(/without the capability SYS_PTRACE and KILL/),
+        remedy: expect.stringMatching(/^Start Runoff as an ordinary user, or /),
+      });
+    },
+  );
+
+  test.runIf(process.getuid?.() === 0)('a process that cannot be watched has not ended', () => {
+    const look = `
+      import { spawn } from 'node:child_process';
+      import { findInit } from ${from('processes.ts')};
+      const child = spawn('sleep', ['60'], { uid: 64190, gid: 64190 });
+      let code = null;
+      try { code = findInit(child.pid); } catch (fault) { code = fault.code; }
+      const ended = findInit(2 ** 22 + 1);
+      console.log(JSON.stringify({ code, ended }));
+      process.exit(child.kill() ? 0 : 1);`;
+    expect(asRootWithout(['sys_ptrace'], look)).toEqual({ code: 'SANDBOX_UNAVAILABLE', ended: null });
   });
 });

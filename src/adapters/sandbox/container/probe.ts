@@ -1,7 +1,7 @@
 import { asFault } from '../../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../../ports/index.ts';
 import { makeArea, removeArea } from '../areas.ts';
-import type { Owner } from '../processes.ts';
+import { lackOfCapabilities, type Owner } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
 import { type ContainerEngine, ENGINES, type EngineName, findEngine } from './engine.ts';
 import type { ContainerSetup } from './flags.ts';
@@ -76,6 +76,8 @@ export async function findSetup(trial: SetupTrial): Promise<SetupFinding> {
       'Start Runoff as an ordinary user.',
     );
   }
+  const lack = lackOfCapabilities(trial.owner);
+  if (lack !== null) return missing(lack.why, lack.remedy);
   const engine = await firstEngine(trial);
   if ('kind' in engine) return engine;
   try {

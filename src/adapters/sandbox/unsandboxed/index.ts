@@ -14,7 +14,7 @@ import { type Dialler, type EgressProxy, openEgress, publicInternet, withHosts }
 import { INSIDE, insidePath, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
-import type { Owner } from '../processes.ts';
+import { lackOfCapabilities, type Owner } from '../processes.ts';
 import { discardFolder, ownFolder } from '../scratch.ts';
 import { openProcessTree, runUnsandboxed } from './run.ts';
 
@@ -141,7 +141,7 @@ function reasonAgainst(owner: Owner | null): { readonly why: string; readonly re
       remedy: 'Start Runoff as an ordinary user.',
     };
   }
-  return null;
+  return lackOfCapabilities(owner);
 }
 
 async function probeHost(
