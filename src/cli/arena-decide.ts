@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { arenaReport, competitionSection } from '../core/arena/index.ts';
+import { Fault } from '../core/model/index.ts';
 import { decideContest, loadContest } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath, repositoryOption } from './arena.ts';
@@ -41,12 +42,11 @@ async function decide(shell: Shell, name: string, flags: DecideFlags): Promise<n
         signal: stop.signal,
       });
       const { competition } = arenaReport({ ...loaded, decisions });
-      if (competition === null || competition.pools === 0) {
-        shell.screen.err(
-          'There is no repository task with the answers of two contestants yet: run `runoff arena gen` first.\n',
+      if (competition === null || competition.pools === 0)
+        throw new Fault(
+          'CONTEST_INCOMPLETE',
+          'There is no repository task with the answers of two contestants yet: run `runoff arena gen` first.',
         );
-        return EXIT.nothingSurvived;
-      }
       shell.screen.out(
         flags.json
           ? `${jsonText({ contest: name, competition, decisions })}\n`

@@ -86,10 +86,7 @@ async function vote(shell: Shell, name: string, flags: VoteFlags): Promise<numbe
     const open = { shell, folder, loaded, flags, standing: standingOf(loaded) };
     const called = [name, ...dirWords(flags)].join(' ');
     const nothing = nothingToCompare(open, called);
-    if (nothing !== null) {
-      shell.screen.err(`${nothing}\n`);
-      return EXIT.failed;
-    }
+    if (nothing !== null) throw new Fault('CONTEST_INCOMPLETE', nothing);
     if (isListing) return listPairs(open);
     if (flags.record !== undefined) return await recordVotes(open, flags.record);
     return flags.judge === undefined ? await voteHere(open, called) : await letJudgesVote(open, called);
@@ -107,7 +104,7 @@ function nothingToCompare({ loaded, standing }: OpenContest, name: string): stri
     return 'The contest has one contestant: there is nobody to compare it with.';
   if (standing.samples.length === 0)
     return `There are no answers to compare yet. Make them with: runoff arena gen ${shown(name)}`;
-  return `No task has usable answers of two contestants yet. runoff arena gen ${shown(name)} makes those that are missing, and runoff arena report ${shown(name)} says what was left out.`;
+  return `No task has usable answers of two contestants yet. Make those that are missing with: runoff arena gen ${shown(name)}`;
 }
 
 const personOf = (shell: Shell, { as }: VoteFlags) =>
@@ -230,12 +227,11 @@ async function letJudgesVote({ shell, folder, loaded, flags }: OpenContest, name
   const { screen } = shell;
   const { contest } = loaded;
   const models = Array.isArray(flags.judge) ? flags.judge : contest.judges;
-  if (models.length === 0) {
-    screen.err(
-      'No judge is named. Name models with `--judge provider/model`, or list them under `judges` in contest.yml.\n',
+  if (models.length === 0)
+    throw new Fault(
+      'COMMAND_LINE_INVALID',
+      'No judge is named. Name models with `--judge provider/model`, or list them under `judges` in contest.yml.',
     );
-    return EXIT.usage;
-  }
   const stop = new AbortController();
   const release = shell.onInterrupt(() => stop.abort());
   const { world, close } = await shell.open({ role: 'reader' });

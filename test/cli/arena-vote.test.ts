@@ -71,7 +71,7 @@ const at = (over: Parts<Shell> = {}) => {
     {
       openContests: async () => ({ contests, variants: new Map<string, string>() }),
       openMining: async () => ({
-        tools: partial<MinePorts>({}),
+        tools: partial<MinePorts>({ clock: { elapsed: () => 0 } }),
         contests,
         variants: new Map<string, string>(),
       }),
@@ -312,6 +312,19 @@ describe('bad input', () => {
     const shell = at();
     expect(await shell.type('arena', 'vote', 'spring', '--judge')).toBe(2);
     expect(shell.err()).toContain('No judge is named.');
+  });
+
+  test.each([
+    ['a vote without answers', 1, ['vote', '--json'], false, 'CONTEST_INCOMPLETE'],
+    ['a judge without a name', 2, ['vote', '--judge', '--json'], true, 'COMMAND_LINE_INVALID'],
+    ['a decision without repository tasks', 1, ['decide', '--json'], true, 'CONTEST_INCOMPLETE'],
+  ])('%s is an error document for programs', async (_, code, [command = '', ...flags], hasAnswers, fault) => {
+    const field = answered((contestant, task) => `${contestant} on ${task}`);
+    if (!hasAnswers) field.samples.splice(0);
+    await write(field);
+    const shell = at();
+    expect(await shell.type('arena', command, 'spring', ...flags)).toBe(code);
+    expect(JSON.parse(shell.out())).toMatchObject({ error: { code: fault } });
   });
 });
 

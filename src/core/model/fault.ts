@@ -166,6 +166,10 @@ export const FAULTS = {
     advice:
       'Undo the change, start another contest with `runoff arena init`, or go on with `runoff arena gen --new-version`: earlier votes and answers stay in the files and no longer count.',
   },
+  CONTEST_INCOMPLETE: {
+    retry: 'no',
+    advice: '`runoff arena report` shows which answers there are, and what was left out.',
+  },
   RUN_UNKNOWN: { retry: 'no', advice: 'Run `runoff runs` for a list of runs on this machine.' },
   RUN_NOT_WAITING: {
     retry: 'no',
