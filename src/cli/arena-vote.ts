@@ -18,7 +18,7 @@ import { judgeContest, keepAnswers, loadContest, payerOf, Voting } from '../runs
 import { EXIT, type Shell } from '../shell.ts';
 import { type ContestFlags, contestCommand, contestPath, dirWords, examples } from './arena.ts';
 import { voteByKeys } from './ballot.ts';
-import { names, parseDollars, whole } from './options.ts';
+import { checkingOptions, names, parseDollars, whole } from './options.ts';
 import { ballotJson, jsonText, painter, shown } from './render/index.ts';
 
 interface VoteFlags extends ContestFlags {
@@ -236,7 +236,9 @@ async function letJudgesVote({ shell, folder, loaded, flags }: OpenContest, name
   const release = shell.onInterrupt(() => stop.abort());
   const { world, close } = await shell.open({ role: 'reader' });
   try {
-    for (const model of models) world.gateway.route(model);
+    await checkingOptions(Array.isArray(flags.judge) ? ['MODEL_UNKNOWN'] : [], () => {
+      for (const model of models) world.gateway.route(model);
+    });
     const { contest: capped, lowered } = capContest(contest, world.ceilings);
     for (const text of lowered) screen.err(`${text}\n`);
     const { runId, capUsd } = await payerOf(world, folder, { ...loaded, contest: capped });

@@ -4,7 +4,7 @@ import type { Debate } from '../core/debate/index.ts';
 import { Fault, type Usd } from '../core/model/index.ts';
 import { type DebateEvent, debateText } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
-import { jsonOption, names, parseDollars, whole } from './options.ts';
+import { checkingOptions, jsonOption, names, parseDollars, whole } from './options.ts';
 import { debateJson, debateProgress, debateReport, jsonText, roundLine } from './render/index.ts';
 
 interface DebateFlags {
@@ -86,7 +86,10 @@ async function debateFile(shell: Shell, file: string | undefined, flags: DebateF
       ...(flags.fresh ? { fresh: shell.newRunId() } : {}),
     };
     const tell = (news: DebateEvent) => shell.screen.err(`${debateProgress(news)}\n`);
-    const { id, rounds } = await debateText(world, { ...request, ...more }, stop.signal, tell);
+    const named = ['SETTINGS_INVALID', ...(models.length > 0 ? (['MODEL_UNKNOWN'] as const) : [])] as const;
+    const { id, rounds } = await checkingOptions(named, () =>
+      debateText(world, { ...request, ...more }, stop.signal, tell),
+    );
     const before = await world.store.usage(id);
     let debate: Debate | null = null;
     for await (const now of rounds) {

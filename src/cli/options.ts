@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { asFault, Fault, type FaultCode } from '../core/model/index.ts';
 import { SIGNALS, type Signal } from '../core/ranking/index.ts';
 
 // Parsers for values on the command line. Commander adds the name of the option to what they throw.
@@ -39,3 +40,20 @@ export const signals = (text: string): readonly Signal[] =>
   });
 
 export const jsonOption = () => new Option('--json', 'print one JSON document on standard output');
+
+/**
+ * Checks values of options. Faults with these codes are the command line's: the same checks are made of settings and of
+ * contests, and advise to correct a line there.
+ */
+export async function checkingOptions<T>(
+  codes: readonly FaultCode[],
+  check: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await check();
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (!codes.includes(code)) throw thrown;
+    throw new Fault('COMMAND_LINE_INVALID', message, { cause: thrown });
+  }
+}

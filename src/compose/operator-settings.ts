@@ -30,7 +30,7 @@ const PATHS = ['RUNOFF_DATA', 'RUNOFF_AGENTS', 'RUNOFF_PROMPTS', 'PRIVATE_KEY_PA
 
 /**
  * Reads the operator's settings from the environment and from one settings file; the environment takes precedence.
- * Faults: ENVIRONMENT_INVALID.
+ * Faults: ENVIRONMENT_INVALID, and COMMAND_LINE_INVALID if the file that `--env-file` names cannot be read.
  */
 export async function readSettings(from: SettingsFrom): Promise<OperatorSettings> {
   const { env, cwd, envFile, installation = INSTALLATION } = from;
@@ -39,7 +39,8 @@ export async function readSettings(from: SettingsFrom): Promise<OperatorSettings
     envFile === undefined
       ? await findSettingsFile({ cwd, data: given.RUNOFF_DATA ?? defaultData(env), installation })
       : namedFile(resolve(cwd, envFile));
-  const written = file.path === null ? {} : await readEnvFile(file.path);
+  const unread = envFile === undefined ? 'ENVIRONMENT_INVALID' : 'COMMAND_LINE_INVALID';
+  const written = file.path === null ? {} : await readEnvFile(file.path, unread);
   const set = await absolutePaths(written, dirname(file.writeTo), async () => null);
   const all = overFile(set, given);
   const data = all.RUNOFF_DATA ?? defaultData(env);

@@ -31,14 +31,14 @@ describe('--env-file belongs to Runoff: Node has an option of the same name and 
     const { status, stderr } = runoff(home, ...argv);
     expect(stderr).toContain(`There is no settings file ${join(home, 'gone.env')}.`);
     expect(stderr).not.toContain('node: ');
-    expect(status).toBe(1);
+    expect(status).toBe(2);
   });
 
   test("a folder in its place is rejected in Runoff's own message", () => {
     const { status, stderr } = runoff(home, '--env-file', home, 'runs');
     expect(stderr).toContain(`${home} cannot be read (EISDIR).`);
     expect(stderr).not.toContain('node: ');
-    expect(status).toBe(1);
+    expect(status).toBe(2);
   });
 
   test.each([

@@ -80,7 +80,7 @@ describe('operator settings', () => {
     expect(operator.http.port).toBe(4002);
     expect(file).toEqual({ path: join(clone, 'mine.env'), writeTo: join(clone, 'mine.env'), notices: [] });
     await expect(read({}, { envFile: 'nowhere.env' })).rejects.toMatchObject({
-      code: 'ENVIRONMENT_INVALID',
+      code: 'COMMAND_LINE_INVALID',
       message: `There is no settings file ${clone}/nowhere.env.`,
     });
   });

@@ -100,7 +100,7 @@ test('runoff debate improves a spec, continues after a kill within a round, and 
       err: expect.stringMatching(/the spec is empty/),
     });
     expect(await me.runoff('debate', 'SPEC.md', ...MODELS, '--personas', 'secuirty')).toMatchObject({
-      code: 1,
+      code: 2,
       err: expect.stringMatching(/no persona "secuirty".*Did you mean security\?/),
     });
   });

@@ -3,17 +3,20 @@ import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { PERSONA_NAME, type Personas, parsePersona } from '../../core/debate/index.ts';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, type FaultCode } from '../../core/model/index.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * The variables of a `.env` file. Faults: ENVIRONMENT_INVALID if it does not exist, is unreadable or has a malformed
- * line.
+ * The variables of a `.env` file. Faults: `unread` if it does not exist or is unreadable, ENVIRONMENT_INVALID if it has a
+ * malformed line.
  */
-export async function readEnvFile(path: string): Promise<Readonly<Record<string, string>>> {
-  const text = await readText(path);
-  if (text === null) throw new Fault('ENVIRONMENT_INVALID', `There is no settings file ${path}.`);
+export async function readEnvFile(
+  path: string,
+  unread: 'COMMAND_LINE_INVALID' | 'ENVIRONMENT_INVALID' = 'ENVIRONMENT_INVALID',
+): Promise<Readonly<Record<string, string>>> {
+  const text = await readText(path, unread);
+  if (text === null) throw new Fault(unread, `There is no settings file ${path}.`);
   const line = malformedLine(text);
   if (line !== null) {
     throw new Fault('ENVIRONMENT_INVALID', `Line ${line} of ${path} is neither NAME=value nor a # comment.`);
@@ -72,15 +75,13 @@ export async function withPrivateKey(env: Env): Promise<Env> {
 const defined = (env: Env): Env =>
   Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined));
 
-async function readText(path: string): Promise<string | null> {
+async function readText(path: string, unread: FaultCode = 'ENVIRONMENT_INVALID'): Promise<string | null> {
   try {
     return await readFile(path, 'utf8');
   } catch (thrown) {
     const code = (thrown as NodeJS.ErrnoException).code;
     if (code === 'ENOENT' || code === 'ENOTDIR') return null;
-    throw new Fault('ENVIRONMENT_INVALID', `${path} cannot be read (${code ?? 'unknown reason'}).`, {
-      cause: thrown,
-    });
+    throw new Fault(unread, `${path} cannot be read (${code ?? 'unknown reason'}).`, { cause: thrown });
   }
 }
 
