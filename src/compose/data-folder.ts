@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openArtifacts, openS3Artifacts } from '../adapters/artifacts/index.ts';
 import { readPrompts } from '../adapters/config/index.ts';
+import { makeFolder } from '../adapters/folders/index.ts';
 import { openRecipeFiles } from '../adapters/recipes/index.ts';
 import { Fault } from '../core/model/index.ts';
 import type { HostFolder } from '../core/reports/index.ts';
@@ -164,7 +165,7 @@ const OURS: ReadonlySet<string> = new Set([
  */
 export async function openDataFolder(path: string, owner: { readonly gid: number } | null): Promise<void> {
   const data = resolve(path);
-  const first = await makeFolder(data);
+  const first = await makeDataFolder(data);
   if (first === undefined) {
     // An unprivileged user is also the user of the sandbox, which may enter it whatever its mode.
     if (!(await isOurs(data)) || owner === null) return;
@@ -176,9 +177,9 @@ export async function openDataFolder(path: string, owner: { readonly gid: number
   if (owner) await chown(data, 0, owner.gid);
 }
 
-async function makeFolder(data: string): Promise<string | undefined> {
+async function makeDataFolder(data: string): Promise<string | undefined> {
   try {
-    return await mkdir(data, { recursive: true, mode: PASSABLE });
+    return await makeFolder(data, PASSABLE);
   } catch (thrown) {
     throw new Fault(
       'ENVIRONMENT_INVALID',

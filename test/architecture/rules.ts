@@ -138,8 +138,8 @@ const STARTERS: ReadonlySet<string> = new Set(['execa', 'node:child_process']);
 
 const TYPES_ONLY: Readonly<Record<string, readonly string[]>> = { probot: ['app'] };
 
-/** What several adapters speak one protocol by: they may import it, and it imports none of them. */
-const DRIVERS: ReadonlySet<string> = new Set(['adapters/postgres']);
+/** What several adapters speak one protocol by, or create folders by: they may import it, and it imports none of them. */
+const DRIVERS: ReadonlySet<string> = new Set(['adapters/folders', 'adapters/postgres']);
 
 /** Folders that only hold other folders; what is inside is reached by each one's own index.ts. */
 const SHELVES: ReadonlySet<string> = new Set(['src', 'src/core', 'src/adapters', 'packages']);

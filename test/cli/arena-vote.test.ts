@@ -307,6 +307,14 @@ describe('bad input', () => {
     expect(await readFile(join(folder, VOTES_FILE), 'utf8')).toBe('{"kind":"vote"}\n');
   });
 
+  test.runIf(process.platform === 'linux')('a contest below a folder that takes none', async () => {
+    const shell = at();
+    expect(await shell.type('arena', 'init', 'spring', '--dir', '/proc/nope', '--models', 'openai/x')).toBe(
+      2,
+    );
+    expect(shell.err()).toContain('Cannot write the contest into the folder /proc/nope: ');
+  });
+
   test('judges without a name', async () => {
     await write(answered((contestant, task) => `${contestant} on ${task}`));
     const shell = at();

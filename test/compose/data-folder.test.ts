@@ -60,6 +60,13 @@ describe('the data folder', () => {
     expect(await look(home)).toEqual(before);
   });
 
+  test.runIf(process.platform === 'linux')('cannot be below a folder that takes none', async () => {
+    await expect(openDataFolder('/proc/nope/data', null)).rejects.toMatchObject({
+      code: 'ENVIRONMENT_INVALID',
+      message: expect.stringContaining('the data folder /proc/nope/data cannot be created'),
+    });
+  });
+
   test('cannot be one that another user made', async () => {
     await mkdir(join(home, 'pg'));
     await chmod(home, 0o311);

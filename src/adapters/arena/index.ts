@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { constants, lstat, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { CONTEST_FILE, isContestName, unfinishedChars } from '../../core/arena/index.ts';
-import { byCodeUnits, Fault, machineFaultIn } from '../../core/model/index.ts';
+import { asFault, byCodeUnits, Fault, machineFaultIn } from '../../core/model/index.ts';
 import type { ContestFolder, Contests } from '../../ports/index.ts';
+import { makeFolder } from '../folders/index.ts';
 import { isInside, leadsTo, type Places, placesOf } from './places.ts';
 import { copyTreeInto, readPlainFile, readTree } from './trees.ts';
 
@@ -40,14 +41,27 @@ export function openContests({ dir, dataDir, lock }: ContestsOptions): Contests 
         return folderAt(path, places, null);
       }
       // Private content, in a data folder that others may enter; a folder in a repository is as its owner wants it.
-      if (path.startsWith(`${dir}/`)) await onDisk(() => mkdir(dir, { recursive: true, mode: 0o700 }));
-      await onDisk(() => mkdir(path, { recursive: true }));
+      if (path.startsWith(`${dir}/`)) await makeContestFolder(dir, 0o700);
+      await makeContestFolder(path);
       const release = await lock(join(path, LOCK_FILE)).catch(refuseLink(join(path, LOCK_FILE)));
       if (!release)
         throw new Fault('ALREADY_RUNNING', `Another process is working on the contest in ${path}.`);
       return folderAt(path, places, release);
     },
   };
+}
+
+/** Fault OUTPUT_UNWRITABLE if it cannot be created. */
+async function makeContestFolder(path: string, mode?: number): Promise<void> {
+  try {
+    await onDisk(() => makeFolder(path, mode));
+  } catch (thrown) {
+    const { code, message } = asFault(thrown);
+    if (code !== 'INTERNAL') throw thrown;
+    throw new Fault('OUTPUT_UNWRITABLE', `Cannot write the contest into the folder ${path}: ${message}.`, {
+      cause: thrown,
+    });
+  }
 }
 
 /** Folders that have a contest's file; others are not contests, whatever lies there. */
@@ -162,7 +176,7 @@ function nullIfMissing(thrown: NodeJS.ErrnoException): null {
 }
 
 async function createFile(path: string, text: string): Promise<'created' | 'exists'> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666).catch(
     (thrown: NodeJS.ErrnoException) => {

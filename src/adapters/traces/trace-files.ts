@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { constants } from 'node:fs';
-import { appendFile, mkdir, open, writeFile } from 'node:fs/promises';
+import { appendFile, open, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, type RunId } from '../../core/model/index.ts';
 import { fnv1a } from '../../core/settings/index.ts';
 import type { SpanAbout, Tracer } from '../../ports/index.ts';
+import { makeFolder } from '../folders/index.ts';
 
 interface TraceFilesOptions {
   /** The file of a run; its folder is created. Several processes may write the same file. Other files are left alone. */
@@ -65,7 +66,7 @@ const EXISTING = constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | 
  */
 export async function prepareTraceFile(path: string): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path), 0o700);
     if (!(await isCreated(path))) await checkTraceFile(path);
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);

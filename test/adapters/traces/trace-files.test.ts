@@ -197,6 +197,14 @@ describe('a trace is not written to a file that is something else', () => {
     },
   );
 
+  // Node's own recursive `mkdir` never ends there.
+  test.runIf(process.platform === 'linux')('nor below a folder that takes none', async () => {
+    await expect(prepareTraceFile('/proc/nope/trace.json')).rejects.toMatchObject({
+      code: 'OUTPUT_UNWRITABLE',
+      message: expect.stringContaining('/proc/nope/trace.json'),
+    });
+  });
+
   test('but to one that is empty or a trace', async () => {
     const { folder, fileOf, open, events, failures } = await traceFolder();
     await mkdir(join(folder, 'traces'));
