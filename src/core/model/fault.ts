@@ -254,6 +254,14 @@ export class Fault extends Error {
 /** The fault for any thrown value; values from outside the catalogue become `INTERNAL`. */
 export function asFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
+  if (isWithoutHome(thrown)) return new Fault('ENVIRONMENT_INVALID', WITHOUT_HOME, { cause: thrown });
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new Fault(machineFaultIn(message) ?? 'INTERNAL', message, { cause: thrown });
 }
+
+const WITHOUT_HOME =
+  'This user has no home folder: HOME is not set, and the system does not know the user. Set HOME to a folder of its own.';
+
+/** What `homedir` of Node throws then, as in a container that runs as a bare number. */
+const isWithoutHome = (thrown: unknown): boolean =>
+  thrown instanceof Error && 'syscall' in thrown && thrown.syscall === 'uv_os_homedir';

@@ -13,6 +13,16 @@ import { nobody } from '../reports/sample.ts';
 const done = (stderr: string) => ({ exitCode: 128, stdout: '', stderr, cwd: '/data/mirrors/1.git' });
 const git = (stderr: string) => gitFault('Writing a commit', done(stderr) as never);
 
+test('a user without a home folder is told to set HOME, without a stack', () => {
+  // As Node throws it; no test can take the own user from the password file.
+  const message = 'A system error occurred: uv_os_homedir returned ENOENT (no such file or directory)';
+  const thrown = Object.assign(new Error(message), { code: 'ERR_SYSTEM_ERROR', syscall: 'uv_os_homedir' });
+  expect(asFault(thrown)).toMatchObject({
+    code: 'ENVIRONMENT_INVALID',
+    message: expect.stringContaining('HOME is not set'),
+  });
+});
+
 describe('a machine that fails is an outage, and never called a bug in Runoff', () => {
   test.each([
     ['ENOSPC', 'DISK_FULL'],
