@@ -46,6 +46,8 @@ const DerivedFile = z.object({
         title: z.string().max(400),
         source: z.string().max(8_000),
         origin: z.enum(['base', 'issue', 'candidate']),
+        /** The issue says that this is what should be, and does not only tell a result. */
+        isMeant: z.literal(true).optional(),
       }),
     )
     .max(5_000),

@@ -71,6 +71,51 @@ assert.equal(slug('a b c'), 'a-b-c');
     expect([await outcomes(SLUG), await outcomes(FIXED)]).toEqual([['failed'], ['passed']]);
   });
 
+  test('what an issue only tells is no requirement, and what must not be is no example', async () => {
+    const issue = `# Only the first space is replaced
+
+\`slug('a b c')\` returns \`'a-b c'\`, and \`slug('b c')\` should not return \`'b-c'\`.
+\`slug('c d')\` currently returns \`'c-d'\`. \`slug('d e')\` must never be \`'d-e'\`. \`slug(1)\` throws \`TypeError\`.
+\`slug('e f')\` should work but returns \`'e-f'\`.
+
+\`\`\`js
+slug('f g h'); // gives 'f-g h' instead of 'f-g-h'
+slug('g h i'); // => 'g-h i' <- bug
+slug('h i j'); // should be 'h-i-j'
+\`\`\`
+
+\`\`\`
+> slug('i j k')
+'i-j k'
+\`\`\`
+
+Unexpected: \`'i-j k'\`
+
+| Input | Output now | Expected output |
+| ----- | ---------- | --------------- |
+| Two Words Here | two-words here | two-words-here |
+| One | one | one |
+`;
+    const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });
+    const read = derived.files.flatMap(({ cases }) =>
+      cases.flatMap(({ origin, isMeant, source }) =>
+        origin === 'issue' ? source.match(/__p\.\w+\(.*\)/g)?.map((one) => [one, isMeant === true]) : [],
+      ),
+    );
+    expect(read.toSorted()).toEqual(
+      [
+        ["__p.same(slug('a b c'), 'a-b c')", false],
+        ["__p.same(slug('e f'), 'e-f')", false],
+        ["__p.same(slug('f g h'), 'f-g-h')", false],
+        ["__p.same(slug('h i j'), 'h-i-j')", true],
+        ["__p.same(slug('i j k'), 'i-j k')", false],
+        ['__p.same(slug("One"), "one")', true],
+        ['__p.same(slug("Two Words Here"), "two-words-here")', true],
+        ['__p.throws(() => slug(1))', false],
+      ].toSorted(),
+    );
+  });
+
   test('an example that no test file can take is named, and none is made of what is not code', async () => {
     const issue = '```js\nexpect(launch(1)).toBe(2);\n```\n\n```json\n{"a": 1}\n```\n\n```js\nconst {\n```\n';
     const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });

@@ -48,7 +48,13 @@ interface DerivedFile {
   readonly file: string;
   /** Its authors; none for tests of the base. */
   readonly by: readonly string[];
-  readonly cases: readonly (DerivedCase & { readonly origin: 'base' | 'issue' | 'candidate' })[];
+  readonly cases: readonly (DerivedCase & CaseOrigin)[];
+}
+
+interface CaseOrigin {
+  readonly origin: 'base' | 'issue' | 'candidate';
+  /** The issue says that this is what should be, and does not only tell a result. */
+  readonly isMeant?: true;
 }
 
 interface Output {
@@ -81,7 +87,7 @@ async function derive(input: Input, parse: Parse): Promise<Output> {
     const mostChanges = Math.floor(limits.changes / (at + 1));
     const derived = rewriteAny(path, root, text, { ...common, file, mostChanges, known: new Set() });
     if (!derived) continue;
-    const cases = derived.cases.map((each) => ({ ...each, origin: originOf(each) }));
+    const cases = derived.cases.map((each) => ({ ...each, ...originOf(each) }));
     files.push({ path, text: derived.text, file, by: [], cases });
   }
   const known = new Set(files.flatMap(({ cases }) => cases.map(({ source }) => source)));
@@ -132,8 +138,11 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 /** In the same folder, with the same endings, so that the runner recognises it as a test too. */
 const besides = (path: string, hash: number): string => path.replace(/[^/.]+(?=[^/]*$)/, `derived-${hash}`);
 
-const originOf = ({ title }: DerivedCase): 'issue' | 'base' =>
-  /example.of.the.issue.\d+/.test(title) ? 'issue' : 'base';
+/** By the titles that `exampleTitle` gives. */
+function originOf({ title }: DerivedCase): CaseOrigin {
+  if (/example.of.the.issue.\d+/.test(title)) return { origin: 'issue', isMeant: true };
+  return { origin: /result.in.the.issue.\d+/.test(title) ? 'issue' : 'base' };
+}
 
 async function readTests(
   { root, tests }: Input,

@@ -17,7 +17,9 @@ export async function withExamples(
       unused.push(example.body.slice(0, 500));
       continue;
     }
-    texts.get(place.path)?.push({ at: place.at, text: place.render(nth + 1, example.body) });
+    texts
+      .get(place.path)
+      ?.push({ at: place.at, text: place.render(`${exampleTitle(example)} ${nth + 1}`, example.body) });
   }
   const out: Source[] = [];
   for (const source of sources) {
@@ -28,6 +30,10 @@ export async function withExamples(
   return { sources: out, unused };
 }
 
+/** The title of an example's case, without its number: derive.ts tells by it what the case is. */
+export const exampleTitle = ({ isMeant }: Example): string =>
+  isMeant ? 'example of the issue' : 'result in the issue';
+
 function inserted(text: string, pieces: readonly { at: number; text: string }[]): string {
   const ordered = pieces.toSorted((a, b) => b.at - a.at);
   return ordered.reduce((all, piece) => all.slice(0, piece.at) + piece.text + all.slice(piece.at), text);
@@ -36,7 +42,7 @@ function inserted(text: string, pieces: readonly { at: number; text: string }[])
 interface InsertionPoint {
   readonly path: string;
   readonly at: number;
-  readonly render: (nth: number, body: string) => string;
+  readonly render: (title: string, body: string) => string;
 }
 
 /** The test file and case whose scope contains most of the names that the example uses. */
@@ -75,13 +81,13 @@ function placeAfter(source: Source, node: Node, fn: Node, missing: readonly stri
   return {
     path: source.path,
     at: statement.endIndex,
-    render: (nth, body) => {
+    render: (title, body) => {
       const t = /\bt\.\w+\(/.test(body) ? 't' : parameter;
       const wait = /\bawait\b/.test(body) ? 'async ' : '';
       const ends =
         t !== '' && new RegExp(`\\b${parameter}\\.(end|plan)\\(`).test(fn.text) && !/\.end\(\)/.test(body);
       void missing;
-      return `\n${callee}('example of the issue ${nth}', ${wait}function (${t}) {\n${body}\n${ends ? `${t}.end();\n` : ''}});\n`;
+      return `\n${callee}('${title}', ${wait}function (${t}) {\n${body}\n${ends ? `${t}.end();\n` : ''}});\n`;
     },
   };
 }

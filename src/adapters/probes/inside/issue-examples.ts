@@ -1,5 +1,14 @@
 import { asserts, findCases } from './cases.ts';
 import { fencesOf, indentedCodeIn } from './code-blocks.ts';
+import {
+  asserting,
+  readSentence,
+  SENTENCE,
+  same,
+  sessionOf,
+  withComment,
+  withResults,
+} from './issue-results.ts';
 import { callArguments, type Node, type Parse, walk } from './syntax.ts';
 
 /** A parsed test file. */
@@ -12,6 +21,8 @@ export interface Source {
 /** A part of the issue that can be the body of a test. */
 export interface Example {
   readonly body: string;
+  /** Its words say that it is what should be; otherwise it may tell what is wrong. */
+  readonly isMeant: boolean;
 }
 
 const MAX_EXAMPLES = 16;
@@ -19,24 +30,7 @@ const MAX_FENCES = 50;
 /** Number of characters after a piece of code in which its result may be. */
 const MAX_AFTER = 600;
 const EXPECTED =
-  /expect(?:ed|ation)?[^:\n`]{0,40}(?::|`)[\s*]*`{0,3}([^`\n]+?)`{0,3}\s*(?:$|\n|,|\.\s)|should (?:be|return|give|print|output|yield)[\s:*]*`([^`\n]+)`/im;
-
-/** An assertion of Runoff's: `__p.same` can compare values whatever library the tests use. */
-function same(call: string, words: string): string {
-  const value = asValue(words);
-  return value === null ? `__p.throws(() => ${call});` : `__p.same(${call}, ${value});`;
-}
-
-/** The source of a value in prose: the text itself if it parses as a literal, else a string; null for an error. */
-function asValue(words: string): string | null {
-  const text = words.trim().replace(/;$/, '');
-  if (/^(?:throws?\b|an? (?:error|exception)\b|(?:Uncaught )?(?:\w*Error|Exception)\b)/.test(text))
-    return null;
-  if (/^(-?\d[\d_]*(\.\d+)?n?|true|false|null|undefined|NaN|-?Infinity)$/.test(text)) return text;
-  if (/^(['"`]).*\1$|^\[.*\]$|^\{.*\}$|^new \w+\(|^\//s.test(text))
-    return text.startsWith('{') ? `(${text})` : text;
-  return JSON.stringify(text);
-}
+  /(?<!\bun|\bnot )expect(?:ed|ation)?(?:(?!\b(?:not|never|no|but|got|was)\b)[^:\n`]){0,40}(?::|`)[\s*]*`{0,3}([^`\n]+?)`{0,3}\s*(?:$|\n|,|\.\s)|should (?:be|return|give|print|output|yield)[\s:*]*`([^`\n]+)`/im;
 
 const FENCE_LANGUAGES = /^(|js|javascript|jsx|mjs|cjs|node|ts|typescript|tsx|repl|console)$/i;
 
@@ -58,99 +52,63 @@ export async function examplesOf(
   for (const code of indentedCodeIn(prose).slice(0, MAX_FENCES))
     found.push(...(await examplesInCode(code, '', parse)));
   found.push(...inSentences(prose), ...inTables(prose, sources));
-  const seen = new Set<string>();
-  return found.filter(({ body }) => !seen.has(body) && seen.add(body)).slice(0, MAX_EXAMPLES);
+  const meant = new Set(found.flatMap(({ body, isMeant }) => (isMeant ? [body] : [])));
+  const bodies = [...new Set(found.map(({ body }) => body))].slice(0, MAX_EXAMPLES);
+  return bodies.map((body) => ({ body, isMeant: meant.has(body) }));
 }
 
+/**
+ * The assertions that the code has or says to be meant, and, as another example, the results that it only tells: these
+ * may be what is wrong.
+ */
 async function examplesInCode(code: string, after: string, parse: Parse): Promise<readonly Example[]> {
-  const text = withResults(sessionOf(code, withComment));
-  const root = await parse('example.ts', text);
+  const text = sessionOf(code, withComment);
+  const root = await parse('example.ts', withResults(text, 'meant'));
   if (!root || root.hasError) return [];
   const cases = findCases(root).cases.filter((each) => each.kind === 'case');
   if (cases.length > 0) {
     return cases.flatMap(({ body }) => {
       const block = body.field('body');
       if (!block) return [];
-      return [{ body: block.type === 'statement_block' ? block.text.slice(1, -1) : `${block.text};` }];
+      const statements = block.type === 'statement_block' ? block.text.slice(1, -1) : `${block.text};`;
+      return [{ body: statements, isMeant: true }];
     });
   }
-  const kept = root.children.filter(
-    (each) => each.type !== 'import_statement' && !/^(const|let|var)[^=]*=\s*require\(/.test(each.text),
-  );
-  const says = kept.some((each) =>
-    [...walk(each)].some((node) => node.type === 'call_expression' && asserts(node)),
-  );
-  const body = kept.map((each) => each.text).join('\n');
-  if (says) return [{ body }];
+  const kept = statementsOf(root);
+  const meant = assertionsIn(kept);
+  const said = meant.length > 0 ? [{ body: statementText(kept), isMeant: true }] : [];
+  if (meant.some(({ text: call }) => !call.startsWith('__p.'))) return said;
+  const told = withResults(text, 'told');
+  const other = told === text ? null : await parse('example.ts', told);
+  const also = other && !other.hasError ? statementsOf(other) : [];
+  if (assertionsIn(also).length > 0) return [...said, { body: statementText(also), isMeant: false }];
+  return said.length > 0 ? said : expectedAfter(kept, after);
+}
+
+/** The last call of some code, with the expected value that follows the code. */
+function expectedAfter(kept: readonly Node[], after: string): readonly Example[] {
   const last = kept.at(-1)?.text.replace(/;$/, '') ?? '';
   const expected = EXPECTED.exec(after)
     ?.slice(1)
     .find((each) => each !== undefined);
-  if (expected === undefined || !/\)$/.test(last) || /^(const|let|var|function|class)\b/.test(last))
+  if (
+    expected === undefined ||
+    /^(?:no|not|never)\s/i.test(expected) ||
+    !/\)$/.test(last) ||
+    /^(const|let|var|function|class)\b/.test(last)
+  )
     return [];
   const call = /^console\.log\((.*)\)$/s.exec(last)?.[1] ?? last;
-  return [
-    {
-      body: `${kept
-        .slice(0, -1)
-        .map((each) => each.text)
-        .join('\n')}\n${same(call, expected)}`,
-    },
-  ];
+  return [{ body: `${statementText(kept.slice(0, -1))}\n${same(call, expected)}`, isMeant: true }];
 }
 
-/** Calls of a session, `> f(1)` or `>>> f(1)`, each with the next line if that is a result. */
-export function sessionOf(code: string, joined: (call: string, result: string) => string): string {
-  if (!/^\s*>{1,3} /m.test(code)) return code;
-  const lines = code.split('\n');
-  return lines
-    .flatMap((line, at) => {
-      const [, call] = /^\s*>{1,3} (.*)$/.exec(line) ?? [];
-      if (call === undefined) return [];
-      const next = lines[at + 1] ?? '';
-      return next.trim() === '' || /^\s*>/.test(next) ? [call] : [joined(call, next.trim())];
-    })
-    .join('\n');
-}
-
-const withComment = (call: string, result: string): string => `${call.replace(/;$/, '')} // => ${result}`;
-
-const RESULT =
-  /^((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|→|⇒|returns?:?|gives?:?|results?(?: in)?:?|output:?|logs?:?|prints?:?|should (?:be|return|equal|give):?|expected:?)\s*(.+?)\s*$/;
-
-/** The same with two results, of which the second is meant: "f(1) // was 1, expected 2". */
-const TWO_RESULTS =
-  /^((?:const|let|var)\s+\w+\s*=\s*)?(.+?);?\s*\/\/\s*(?:=>|->|(?:was|is|got|gave|gives?|returns?|returned|prints?|printed|logs?|logged|currently|now|actual|actually)\b).*?[\s,;(](?:expected|should (?:be|return|give|equal|print|output)):?\s+(.+?)\s*$/;
-/**
- * Longer lines, and those with wider gaps, are read as they are: the patterns take time that grows with the square of the
- * length, and once more with that of a gap.
- */
-const MAX_LINE = 1_000;
-const WIDE_GAP = /\S\s{20}/;
-
-/** Turns a call with its result in a comment into an assertion. */
-function withResults(code: string): string {
-  return code
-    .split('\n')
-    .map((line) => {
-      const text = line.trimStart();
-      if (line.length > MAX_LINE || !text.includes('//') || WIDE_GAP.test(text)) return line;
-      const indent = line.slice(0, line.length - text.length);
-      // "returns 1 (should be 2)" is read like "returns 1, should be 2".
-      const plain = text.replace(/\(((?:expected|should) .*)\)\s*$/, '$1');
-      const found = TWO_RESULTS.exec(plain) ?? RESULT.exec(text) ?? [];
-      const [, declaration, call = '', result = ''] = found;
-      if (call === '' || asserting(call)) return line;
-      const value = result.replace(/\s+(?:\(.*\)|but .*|instead .*|not .*)$/, '');
-      const name = /^(?:const|let|var)\s+(\w+)/.exec(declaration ?? '')?.[1];
-      const logged = /^console\.log\((.*)\)$/.exec(call)?.[1];
-      if (name) return `${indent}${declaration}${call};\n${indent}${same(name, value)}`;
-      return `${indent}${same(logged ?? call, value)}`;
-    })
-    .join('\n');
-}
-
-const asserting = (call: string): boolean => /^(assert|expect|t\.|should)/.test(call.trim());
+const statementsOf = (root: Node): readonly Node[] =>
+  root.children.filter(
+    (each) => each.type !== 'import_statement' && !/^(const|let|var)[^=]*=\s*require\(/.test(each.text),
+  );
+const statementText = (nodes: readonly Node[]): string => nodes.map((each) => each.text).join('\n');
+const assertionsIn = (nodes: readonly Node[]): readonly Node[] =>
+  nodes.flatMap((each) => [...walk(each)].filter((node) => node.type === 'call_expression' && asserts(node)));
 
 const MAX_WORDS = 60;
 
@@ -169,28 +127,18 @@ export function issueConstants(issue: string): readonly unknown[] {
     .map((word) => (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : word));
 }
 
-/** Matches "`f(1)` returns `2` but should return `3`": the call, the verb, the first value and the rest. */
-export const SENTENCE =
-  /`([^`\n]{1,200}?\([^`\n]{0,200}\)[^`\n]{0,80})`(?:(?!\.\s)[^`\n]){0,60}?(→|=>|->|⇒|returns?|gives?|yields?|equals?|evaluates? to|becomes?|throws?|should(?: \w+)?|must(?: \w+)?|expected)(?:(?!\.\s)[^`\n]){0,20}`([^`\n]{1,200})`([^`\n]{0,60}`[^`\n]{1,200}`)?/g;
-const RATHER =
-  /(?:instead of|rather than|but (?:it |this )?(?:should|must)|should|expected|not)[^`\n]*`([^`\n]+)`/;
-
-/** For a match of `SENTENCE`: the call, and its intended value. */
-export function meantBy([, call = '', verb = '', first = '', rest = '']: RegExpExecArray) {
-  const named = /^(should|must|expected)/.test(verb);
-  return { call: call.replace(/;$/, ''), meant: named ? first : (RATHER.exec(rest)?.[1] ?? first) };
-}
-
 function inSentences(prose: string): readonly Example[] {
   return [...prose.matchAll(SENTENCE)].flatMap((match) => {
-    const { call, meant } = meantBy(match);
-    if (asserting(call) || /^(const|let|var|import|function)\b/.test(call)) return [];
-    return [{ body: same(call, meant) }];
+    const found = readSentence(match);
+    if (!found || asserting(found.call) || /^(const|let|var|import|function)\b/.test(found.call)) return [];
+    return [{ body: same(found.call, found.value), isMeant: found.isMeant }];
   });
 }
 
 const INPUT = /input|value|phrase|given|number|arg|before|call|string|text|word|from|source/i;
 const OUTPUT = /output|result|expect|return|after|should|becomes|answer|^to$/i;
+/** A column that says what is the case, and not what should be. */
+const ACTUAL = /actual|current|observed|wrong|today|\b(?:now|got)\b/i;
 
 /** Rows of tables with inputs and an output, applied to the function that the tests call with as many literals. */
 function inTables(prose: string, sources: readonly { readonly root: Node }[]): readonly Example[] {
@@ -199,10 +147,12 @@ function inTables(prose: string, sources: readonly { readonly root: Node }[]): r
   );
   return tables.flatMap(([header = [], rule = [], ...rows]) => {
     if (!rule.every((cell) => /^:?-+:?$/.test(cell))) return [];
-    const output = header.findIndex((cell) => OUTPUT.test(cell));
-    if (output < 0 || output === 0) return [];
+    const isOutput = (cell: string) => OUTPUT.test(cell) && !ACTUAL.test(cell);
+    const expected = header.findIndex((cell) => isOutput(cell) && /expect|should/i.test(cell));
+    const output = expected >= 0 ? expected : header.findIndex(isOutput);
+    if (output <= 0) return [];
     const inputs = header.flatMap((cell, at) =>
-      at !== output && (INPUT.test(cell) || header.length === 2) ? [at] : [],
+      at !== output && !ACTUAL.test(cell) && (INPUT.test(cell) || header.length === 2) ? [at] : [],
     );
     return rows.flatMap((row): readonly Example[] => {
       const cells = inputs.map((at) => row[at] ?? '');
@@ -210,9 +160,9 @@ function inTables(prose: string, sources: readonly { readonly root: Node }[]): r
       if (cells.length === 0 || value === undefined) return [];
       const [call = ''] = cells;
       if (cells.length === 1 && /^`[\w.]+\(.*\)`$/.test(call))
-        return [{ body: same(bare(call), bare(value)) }];
+        return [{ body: same(bare(call), bare(value)), isMeant: true }];
       const made = callWith(cells.map(bare), sources);
-      return made === null ? [] : [{ body: same(made, bare(value)) }];
+      return made === null ? [] : [{ body: same(made, bare(value)), isMeant: true }];
     });
   });
 }

@@ -1,5 +1,7 @@
 import { fencesOf, indentedCodeIn } from './code-blocks.ts';
-import { meantBy, SENTENCE, type Source, sessionOf } from './issue-examples.ts';
+import { exampleTitle } from './insert-examples.ts';
+import type { Example, Source } from './issue-examples.ts';
+import { readSentence, SENTENCE, sessionOf } from './issue-results.ts';
 import { JOURNAL } from './journal.ts';
 import type { Derived, DerivedCase, RewriteOptions } from './rewrite.ts';
 import { type Node, type Parse, walk } from './syntax.ts';
@@ -63,17 +65,19 @@ export async function withPythonExamples(
   const texts = new Map(sources.map(({ path, text }) => [path, text]));
   const unused: string[] = [];
   for (const [nth, example] of (await examplesOf(issue, parse)).entries()) {
-    const called = await calledIn(example, parse);
+    const { body: code } = example;
+    const called = await calledIn(code, parse);
     // Its lines are indented, which would change a string over several lines.
-    const taker = /"""|'''/.test(example)
+    const taker = /"""|'''/.test(code)
       ? undefined
       : sources.find(({ root }) => [...called].every((name) => namesOf(root).has(name)));
     if (!taker) {
-      unused.push(example.slice(0, 500));
+      unused.push(code.slice(0, 500));
       continue;
     }
-    const body = example.split('\n').map((line) => `    ${line}`);
-    const test = `\n\ndef test_example_of_the_issue_${nth + 1}():\n${body.join('\n')}\n`;
+    const body = code.split('\n').map((line) => `    ${line}`);
+    const name = `test_${exampleTitle(example).replaceAll(' ', '_')}_${nth + 1}`;
+    const test = `\n\ndef ${name}():\n${body.join('\n')}\n`;
     texts.set(taker.path, `${texts.get(taker.path)}${test}`);
   }
   const out: Source[] = [];
@@ -85,24 +89,31 @@ export async function withPythonExamples(
   return { sources: out, unused };
 }
 
+const ASSERTION = /^\s*assert\b/m;
 const PYTHON_FENCES = /^(|py|python|python3|pycon|doctest)$/i;
 
-async function examplesOf(issue: string, parse: Parse): Promise<readonly string[]> {
-  const found: string[] = [];
+async function examplesOf(issue: string, parse: Parse): Promise<readonly Example[]> {
+  const found = new Map<string, Example>();
+  const add = (body: string, isMeant: boolean) =>
+    found.set(body, { body, isMeant: isMeant || found.get(body)?.isMeant === true });
   const { fences, prose } = fencesOf(issue);
   const fenced = fences.filter(({ language }) => PYTHON_FENCES.test(language)).map(({ code }) => code);
   for (const code of [...fenced.slice(0, MAX_FENCES), ...indentedCodeIn(prose).slice(0, MAX_FENCES)]) {
-    const text = sessionOf(code, (call, value) => `assert (${call}) == (${value})`).trimEnd();
+    const calls = sessionOf(code, (call) => call).trimEnd();
+    const isMeant = ASSERTION.test(calls);
+    const text = isMeant
+      ? calls
+      : sessionOf(code, (call, value) => `assert (${call}) == (${value})`).trimEnd();
     const root = await parse('example.py', text);
-    if (root && !root.hasError && /^\s*assert\b/m.test(text)) found.push(bodiesOf(root, text));
+    if (root && !root.hasError && ASSERTION.test(text)) add(bodiesOf(root, text), isMeant);
   }
   for (const sentence of prose.matchAll(SENTENCE)) {
-    const { call, meant } = meantBy(sentence);
-    const text = `assert (${call}) == (${meant})`;
-    const root = /^(['"[({\d-]|True|False|None)/.test(meant) ? await parse('example.py', text) : null;
-    if (root && !root.hasError) found.push(text);
+    const { call, value, isMeant } = readSentence(sentence) ?? { call: '', value: '', isMeant: false };
+    const text = `assert (${call}) == (${value})`;
+    const root = /^(['"[({\d-]|True|False|None)/.test(value) ? await parse('example.py', text) : null;
+    if (root && !root.hasError) add(text, isMeant);
   }
-  return [...new Set(found)].slice(0, MAX_EXAMPLES);
+  return [...found.values()].slice(0, MAX_EXAMPLES);
 }
 
 /** The code itself, or the body of its only test function. */
