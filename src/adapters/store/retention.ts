@@ -43,8 +43,9 @@ async function expireRuns(
     order by run.created_at, run.id`.execute(tx);
   const ids = rows.map(({ id }) => id);
   if (dry || ids.length === 0) return ids;
-  await tx.deleteFrom('runoff.intent').where('scope', 'in', ids).execute();
-  await tx.deleteFrom('runoff.run').where('id', 'in', ids).execute();
+  // A list is one parameter, of which Postgres takes 65,535.
+  await sql`delete from runoff.intent where scope = any(${sql.val(ids)}::text[])`.execute(tx);
+  await sql`delete from runoff.run where id = any(${sql.val(ids)}::text[])`.execute(tx);
   return ids;
 }
 

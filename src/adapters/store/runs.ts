@@ -26,7 +26,11 @@ async function insertRun(tx: Tx, run: NewRun): Promise<boolean> {
 async function withStages(tx: Tx, rows: readonly Parameters<typeof runOfRow>[0][]) {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
-  const stages = await tx.selectFrom('runoff.stage_timing').selectAll().where('run_id', 'in', ids).execute();
+  const stages = await tx
+    .selectFrom('runoff.stage_timing')
+    .selectAll()
+    .where('run_id', '=', sql<string>`any(${ids})`)
+    .execute();
   return rows.map((row) => runOfRow(row, stages));
 }
 
