@@ -4,7 +4,7 @@ import { GlobalLogger } from '@dbos-inc/dbos-sdk/internal/telemetry/logs';
 import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecutorFacts, Log } from '../../ports/index.ts';
-import { type ConnectionLimits, LIMITS, LONG_WORK, openPool } from '../postgres/index.ts';
+import { type ConnectionLimits, LIMITS, LONG_WORK, openPool, outageOf } from '../postgres/index.ts';
 import type { OwnFence } from './heartbeat.ts';
 import { withLaunchLock } from './locks.ts';
 
@@ -50,6 +50,8 @@ export interface DbosEngineOptions {
    * checks no other.
    */
   readonly among?: { readonly fence: OwnFence; readonly facts: Pick<ExecutorFacts, 'host' | 'version'> };
+  /** Milliseconds between two looks for flows that ended here without a record; default 20,000. */
+  readonly lostFlowLookMs?: number;
   /** How long a connection waits. Default: our defaults. */
   readonly limits?: ConnectionLimits | undefined;
   readonly log: Log;
@@ -73,8 +75,8 @@ const POOL_SIZE = 6;
 const SHARED_NAME = 'runoff';
 
 /**
- * No server limits for statements and locks here: DBOS retries what failed with its connection, but fails a flow whose
- * statement the server rejected. A silent connection is closed.
+ * No server limits for statements and locks here: those that wait in a queue would only be repeated. A silent connection
+ * is closed.
  */
 const engineLimits = (limits: ConnectionLimits = LIMITS): ConnectionLimits => ({
   ...limits,
@@ -83,12 +85,48 @@ const engineLimits = (limits: ConnectionLimits = LIMITS): ConnectionLimits => ({
 });
 
 /** The connections of DBOS. The caller that launched it closes them. */
-export const openEnginePool = ({ databaseUrl, executorId, limits }: DbosEngineOptions): pg.Pool =>
-  openPool(databaseUrl, {
+export function openEnginePool({ databaseUrl, executorId, limits }: DbosEngineOptions): pg.Pool {
+  const pool = openPool(databaseUrl, {
     size: POOL_SIZE,
     name: `runoff engine ${executorId}`,
     limits: engineLimits(limits),
   });
+  markOutages(pool);
+  return pool;
+}
+
+/**
+ * DBOS repeats what failed in an outage, and fails the flow of any other error, for good if it cannot record that. Its
+ * list of outages is shorter than ours: it lacks a name that does not resolve, as while a container restarts, and a
+ * server that is read-only. Since it also looks at the cause of an error, each of our outages gets one that it knows.
+ */
+function markOutages(pool: pg.Pool): void {
+  const mark = (error: Error): void => {
+    // Queries of a closed pool are no outage.
+    if (pool.ending || outageOf(error) === null) return;
+    error.cause = Object.assign(new Error('outage', { cause: error.cause }), { code: 'ECONNREFUSED' });
+  };
+  const connect = pool.connect.bind(pool) as (done?: Connected) => Promise<pg.PoolClient>;
+  pool.connect = ((done?: Connected) => {
+    if (!done) {
+      return connect().catch((error) => {
+        mark(error);
+        throw error;
+      });
+    }
+    return connect((error, ...rest) => {
+      if (error) mark(error);
+      done(error, ...rest);
+    });
+  }) as typeof pool.connect;
+  // Before `pg` itself hears of an error and passes it to the query.
+  pool.on('connect', ({ connection }) => {
+    connection.prependListener('error', mark);
+    connection.prependListener('errorMessage', mark);
+  });
+}
+
+type Connected = Parameters<typeof pg.Pool.prototype.connect>[0];
 
 /** The limits that each process sets for itself. A queue of which it takes nothing is missing. */
 export function queueLimitsOf({ name, perWorker, examinations = DEFAULT_EXAMINATIONS }: CoderQueue) {

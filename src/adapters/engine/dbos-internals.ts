@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DBOS } from '@dbos-inc/dbos-sdk';
+import { DBOS, Error as DbosErrors } from '@dbos-inc/dbos-sdk';
 import { DBOSExecutor } from '@dbos-inc/dbos-sdk/internal/dbos-executor';
 import { dbRetryConfig } from '@dbos-inc/dbos-sdk/internal/utils';
 import { wfQueueRunner } from '@dbos-inc/dbos-sdk/internal/wfqueue';
-import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
 
@@ -59,20 +58,36 @@ const STORED_MS = 1_000;
 /** Milliseconds between two checks of a flow in another process, if the caller does not say. */
 const REMOTE_POLL_MS = 1_000;
 
+interface LocalFlows {
+  /** Resolves when this flow has ended in this process; null if it does not run here. */
+  endOf(id: string): Promise<void> | null;
+  /** True: flows of this process do not continue. */
+  isStopping(): boolean;
+}
+
 /**
  * Waits for the result of another flow. If that one runs in this process, its end is known here, so the database is asked
- * then, and every 5 s in case another process cancels it; else as often as the caller says. `endOf`: resolves when a flow
- * has ended in this process; null if it is not running here.
+ * then, and every 5 s in case another process cancels it; else as often as the caller says. If the database cannot be
+ * asked, that says nothing about the flow, so it is asked again: its caller would take any error for the end of the flow.
  */
 export function awaitLocalResult(
   ask: AwaitResult,
-  endOf: (id: string) => Promise<void> | null,
+  { endOf, isStopping }: LocalFlows,
   { elapsed = () => performance.now(), sleep = wait }: WaitingClock = {},
 ): AwaitResult {
+  const askAgain: AwaitResult = async (...args) => {
+    try {
+      return await ask(...args);
+    } catch (error) {
+      if (error instanceof DbosErrors.DBOSError || isStopping()) throw error;
+      await sleep(REMOTE_POLL_MS);
+      return undefined;
+    }
+  };
   return async (id, timeoutS, caller, timer, pollMs = REMOTE_POLL_MS, failIfMissing) => {
     if (timeoutS !== undefined) return ask(id, timeoutS, caller, timer, pollMs, failIfMissing);
     for (let storedBy = Number.NEGATIVE_INFINITY; ; ) {
-      const found = await ask(id, ONCE_S, caller, timer, pollMs, failIfMissing);
+      const found = await askAgain(id, ONCE_S, caller, timer, pollMs, failIfMissing);
       if (found !== undefined) return found;
       const end = endOf(id);
       if (end === null) await sleep(elapsed() < storedBy ? STORED_POLL_MS : pollMs);
@@ -98,8 +113,7 @@ const wait = (ms: number, signal?: AbortSignal): Promise<void> =>
 
 interface ClaimOptions {
   readonly schedule: PollSchedule;
-  /** Resolves when this flow has ended in this process; null if it does not run here. */
-  endOf(id: string): Promise<void> | null;
+  readonly flows: LocalFlows;
   /** Number of flows of a queue that this process executes at a time, by the queue's name. */
   readonly limits: ReadonlyMap<string, number>;
   /** False: nothing more is claimed from any queue. */
@@ -122,7 +136,7 @@ const MAX_BACKOFF_S = 5;
  */
 export async function launchDbos({
   schedule,
-  endOf,
+  flows,
   limits,
   mayClaim,
   onUnanswered,
@@ -158,7 +172,7 @@ export async function launchDbos({
   };
   database.awaitWorkflowResult = awaitLocalResult(
     (...args) => awaitWorkflowResult.apply(database, args),
-    endOf,
+    flows,
   );
   database.getQueuePartitions = async (name) =>
     schedule.isDue(name) ? getQueuePartitions.call(database, name) : [];
@@ -176,73 +190,6 @@ export async function launchDbos({
 /** SQLSTATEs of a claim that lost against another process: nothing was claimed. */
 const isContention = (error: unknown): boolean =>
   ['40001', '55P03'].includes((error as { readonly code?: string }).code ?? '');
-
-/**
- * Milliseconds between two searches for flows of an unanswered claim, and after which the search ends. Our defaults.
- */
-const UNANSWERED_CLAIM_POLL_MS = 1_000;
-const UNANSWERED_CLAIM_SEARCH_MS = 120_000;
-
-/** Puts flows back into their queues if their claim was never answered. */
-export interface UnansweredClaims {
-  /** The claim that marks its flows with this token failed, and it is unknown whether it was committed. */
-  add(ownerXid: string): void;
-  stop(): void;
-}
-
-/**
- * DBOS marks a flow as claimed, commits, and then starts it. If the connection breaks at the commit, this process owns
- * the flow without starting it. Each claim has its own token, so a flow that still has it was never started. The search
- * is repeated, because a server that recovers may commit what it received earlier only after the first query.
- */
-export function openUnansweredClaims(pool: pg.Pool, log: Log): UnansweredClaims {
-  const claims = new Map<string, number>();
-  let timer: NodeJS.Timeout | null = null;
-  let stopped = false;
-
-  async function search(): Promise<void> {
-    try {
-      const { rows } = await pool.query<{ id: string }>(
-        `update dbos.workflow_status
-            set status = 'ENQUEUED', owner_xid = null, started_at_epoch_ms = null,
-                updated_at = (extract(epoch from now()) * 1000)::bigint
-          where status = 'PENDING' and owner_xid = any($1::text[])
-          returning workflow_uuid as id`,
-        [[...claims.keys()]],
-      );
-      if (rows.length > 0) {
-        log.warn(
-          { flows: rows.map(({ id }) => id) },
-          'The connection broke while flows were claimed from a queue. They were put back.',
-        );
-      }
-      for (const [claim, at] of claims)
-        if (performance.now() - at > UNANSWERED_CLAIM_SEARCH_MS) claims.delete(claim);
-    } catch (thrown) {
-      log.info(
-        { why: (thrown as Error).message },
-        'Flows of an unanswered claim cannot be found yet; trying again.',
-      );
-    }
-    timer = null;
-    searchLater();
-  }
-  function searchLater(): void {
-    if (stopped || timer !== null || claims.size === 0) return;
-    timer = setTimeout(() => void search(), UNANSWERED_CLAIM_POLL_MS);
-    timer.unref();
-  }
-  return {
-    add(ownerXid) {
-      claims.set(ownerXid, performance.now());
-      searchLater();
-    },
-    stop() {
-      stopped = true;
-      if (timer !== null) clearTimeout(timer);
-    },
-  };
-}
 
 /**
  * Milliseconds between two checks, and how far back the clock must go to count: a clock that is slow was not set. Our

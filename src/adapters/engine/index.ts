@@ -16,16 +16,11 @@ import {
   queueLimitsOf,
   RUN_QUEUE,
 } from './dbos-config.ts';
-import {
-  launchDbos,
-  openPollSchedule,
-  openUnansweredClaims,
-  type UnansweredClaims,
-  watchWallClock,
-} from './dbos-internals.ts';
+import { launchDbos, openPollSchedule, watchWallClock } from './dbos-internals.ts';
 import { type FlowResult, toPlainJson } from './flow.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { type ExecutorLock, lockExecutor, lockedExecutors, withLaunchLock } from './locks.ts';
+import { openUnansweredClaims, type UnansweredClaims, watchLostFlows } from './lost-flows.ts';
 import { openRunQueue } from './run-queue.ts';
 import { type ActiveFlows, openActiveFlows, type RegisteredFlows, register } from './workflows.ts';
 
@@ -77,6 +72,7 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
   let pool: pg.Pool | null = null;
   let claims: UnansweredClaims | null = null;
   let wallClock: ReturnType<typeof watchWallClock> | null = null;
+  let lost: ReturnType<typeof watchLostFlows> | null = null;
 
   async function begin(given: Flows): Promise<RegisteredFlows> {
     await migrateEngine(databaseUrl, log);
@@ -85,13 +81,15 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
     const config = dbosConfigOf(options, pool);
     DBOS.setConfig(config);
     const found = register(given, activeFlows, queue);
+    const mayClaim = (): boolean => !activeFlows.isStopping() && (fence?.isFresh() ?? true);
     await launchDbos({
       schedule: activeFlows.schedule,
-      endOf: activeFlows.endOf,
+      flows: activeFlows,
       limits: queue === null ? new Map() : queueLimitsOf(queue),
-      mayClaim: () => !activeFlows.isStopping() && (fence?.isFresh() ?? true),
+      mayClaim,
       onUnanswered: claims.add,
     });
+    lost = watchLostFlows(pool, { ...options, mayClaim });
     if (queue !== null) {
       await registerQueues(queue);
       wallClock = watchWallClock(config.listenQueues ?? [], log);
@@ -102,6 +100,7 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
   async function shutDown(): Promise<void> {
     await wallClock?.stop();
     claims?.stop();
+    lost?.stop();
     await DBOS.shutdown({ deregister: true });
     await pool?.end();
     pool = null;

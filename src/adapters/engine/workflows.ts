@@ -82,9 +82,10 @@ export function register(flows: Flows, active: ActiveFlows, queue: CoderQueue | 
             enqueueOptions: { queuePartitionKey: partition, priority: child.priority ?? 0 },
           };
     const input = toPlainJson(`The input of flow ${id}`, child.input);
-    const handle = await DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
+    await DBOS.startWorkflow(children[flow], { workflowID: id, ...where })(input, parent);
     active.schedule.expectWork();
-    return handle;
+    // Its result as the database has it: what ended here without a record is executed once more.
+    return DBOS.retrieveWorkflow(id);
   }
 
   const hostOf = (id: string, signal: AbortSignal, slot: RunSlot): FlowHost => ({

@@ -1,4 +1,7 @@
 import pg from 'pg';
+import { leaveReadOnlyServers } from './outages.ts';
+
+export { outageOf } from './outages.ts';
 
 export interface ConnectOptions {
   /** As the server shows it. */
@@ -56,6 +59,7 @@ export function openPool(url: string, options: PoolOptions): pg.Pool {
     cutWhenSilent(client, limits.silenceMs);
     pingListeners(client, Math.min(PING_INTERVAL_MS, limits.silenceMs));
   });
+  leaveReadOnlyServers(pool);
   return pool;
 }
 

@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import { asFault, Fault, type RunId } from '../../core/model/index.ts';
 import type { Identity } from '../../ports/index.ts';
-import { type ConnectionLimits, openPool } from '../postgres/index.ts';
+import { type ConnectionLimits, openPool, outageOf } from '../postgres/index.ts';
 import type { Schema } from './schema.ts';
 
 /** A network that loses the closing handshake must not keep the process alive. */
@@ -64,72 +64,21 @@ export function connectStore(url: string, options: ConnectionOptions): Connectio
   };
 }
 
-/** Node's error codes for a server that cannot be reached. */
-const UNREACHABLE_CODES = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EPIPE',
-  'ETIMEDOUT',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
-/**
- * SQLSTATE classes and codes: connection, authorisation, no such database, too many connections, shutdown, a
- * transaction that was idle for too long.
- */
-const NO_CONNECTION = /^(08...|28...|3D000|53300|57P0.|25P0[34])$/;
-const BROKEN =
-  /connection terminated|timeout exceeded when trying to connect|connection error|driver has already been destroyed|after calling end/i;
 const NO_SUCH_RUN = '23503';
 /** Raised by our database function `runoff.fence()`. */
 const EXPIRED = 'RF001';
-/** SQLSTATEs of a server that answers but cannot write: an outage, which runs wait out. Nothing was written. */
-const NO_WRITES: Readonly<Record<string, string>> = {
-  '53000': 'it is short of something',
-  '53100': 'its disk is full',
-  '53200': 'its memory is used up',
-  '53400': 'a limit of its configuration is reached',
-  '25006': 'it is read-only, as servers are whose disk is nearly full, and stand-bys',
-  '58030': 'its disk fails',
-};
-
-/** SQLSTATEs of a transaction that was ended so that others could continue; it was rolled back and can be retried. */
-const ROLLED_BACK: Readonly<Record<string, string>> = {
-  '57014': 'the statement took longer than its limit',
-  '55P03': 'a lock was held by others for longer than its limit',
-  '40001': 'another transaction changed the same rows',
-  '40P01': 'it was in a deadlock with another transaction',
-};
-
-/** The fault for an error of `pg`. Its messages contain hosts and users, never a password. */
+/** The fault for an error of `pg`. */
 export function asDatabaseFault(thrown: unknown): Fault {
   if (thrown instanceof Fault) return thrown;
-  const { code = '', message } = thrown as { code?: string; message: string };
+  const { code } = thrown as { code?: string };
   if (code === NO_SUCH_RUN) return new Fault('RUN_UNKNOWN', 'There is no such run.', { cause: thrown });
   if (code === EXPIRED) {
     return new Fault('EXECUTOR_EXPIRED', 'Others have taken over the work of this process.', {
       cause: thrown,
     });
   }
-  const short = NO_WRITES[code];
-  if (short !== undefined) {
-    return new Fault('DATABASE_UNAVAILABLE', `The database takes no writes: ${short} (${message}).`, {
-      cause: thrown,
-    });
-  }
-  const gaveWay = ROLLED_BACK[code];
-  if (gaveWay !== undefined) {
-    return new Fault('DATABASE_UNAVAILABLE', `The database ended a transaction: ${gaveWay} (${message}).`, {
-      cause: thrown,
-    });
-  }
-  if (UNREACHABLE_CODES.has(code) || NO_CONNECTION.test(code) || BROKEN.test(message)) {
-    return new Fault('DATABASE_UNAVAILABLE', `The database cannot be reached: ${message || code}.`, {
-      cause: thrown,
-    });
-  }
+  const outage = outageOf(thrown);
+  if (outage !== null) return new Fault('DATABASE_UNAVAILABLE', outage, { cause: thrown });
   return asFault(thrown);
 }
 

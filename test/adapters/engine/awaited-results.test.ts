@@ -1,3 +1,4 @@
+import { Error as DbosErrors } from '@dbos-inc/dbos-sdk';
 import { expect, test } from 'vitest';
 import { awaitLocalResult } from '../../../src/adapters/engine/dbos-internals.ts';
 
@@ -19,15 +20,16 @@ function database(at: number) {
 
 const POLL_MS = 200;
 
+/** The flows of a process that goes on. */
+const here = (endOf: () => Promise<void> | null) => ({ endOf, isStopping: () => false });
+
 test('a flow in another process is asked for as often as the caller says', async () => {
   const { asked, ask, waiting } = database(1_000);
-  const found = await awaitLocalResult(ask, () => null, waiting)(
-    'child',
-    undefined,
-    'run',
-    undefined,
-    POLL_MS,
-  );
+  const found = await awaitLocalResult(
+    ask,
+    here(() => null),
+    waiting,
+  )('child', undefined, 'run', undefined, POLL_MS);
   expect(found?.output).toBe('done');
   expect(asked).toEqual([0, 200, 400, 600, 800, 1_000]);
 });
@@ -36,11 +38,15 @@ test('one in this process is asked for when it has ended, until its result is st
   const { asked, ask, clock, waiting } = database(60_020);
   let isHere = true;
   const end = Promise.withResolvers<void>();
-  const result = awaitLocalResult(ask, () => (isHere ? end.promise : null), {
-    ...waiting,
-    // Nothing but the end of the flow is waited for.
-    sleep: (ms, signal) => (signal ? new Promise(() => undefined) : waiting.sleep(ms)),
-  })('child', undefined, 'run', undefined, POLL_MS);
+  const result = awaitLocalResult(
+    ask,
+    here(() => (isHere ? end.promise : null)),
+    {
+      ...waiting,
+      // Nothing but the end of the flow is waited for.
+      sleep: (ms, signal) => (signal ? new Promise(() => undefined) : waiting.sleep(ms)),
+    },
+  )('child', undefined, 'run', undefined, POLL_MS);
   await new Promise(setImmediate);
   expect(asked).toEqual([0]);
 
@@ -54,11 +60,31 @@ test('one in this process is asked for when it has ended, until its result is st
 test('while it runs in this process, the waiting flow learns after seconds that another one has cancelled it', async () => {
   const { clock, waiting } = database(0);
   const ask: Ask = async () => {
-    if (clock.ms > 0) throw new Error('It was cancelled.');
+    if (clock.ms > 0) throw new DbosErrors.DBOSWorkflowCancelledError('run');
     return undefined;
   };
   const never = new Promise<void>(() => undefined);
-  const result = awaitLocalResult(ask, () => never, waiting)('child', undefined, 'run', undefined, POLL_MS);
-  await expect(result).rejects.toThrow('It was cancelled.');
+  const result = awaitLocalResult(
+    ask,
+    here(() => never),
+    waiting,
+  )('child', undefined, 'run', undefined, POLL_MS);
+  await expect(result).rejects.toBeInstanceOf(DbosErrors.DBOSWorkflowCancelledError);
   expect(clock.ms).toBe(5_000);
+});
+
+test('what the database cannot answer is no end of the flow, but of one that waits in a process that stops', async () => {
+  const { ask, clock, waiting } = database(5_000);
+  let stopping = false;
+  const broken: Ask = async (...args) => {
+    if (clock.ms < 3_000 || stopping) throw new Error('The server has lost its mind.');
+    return ask(...args);
+  };
+  const flows = { endOf: () => null, isStopping: () => stopping };
+  const found = await awaitLocalResult(broken, flows, waiting)('child', undefined, 'run', undefined, POLL_MS);
+  expect(found?.output).toBe('done');
+
+  stopping = true;
+  const left = awaitLocalResult(broken, flows, waiting)('child', undefined, 'run', undefined, POLL_MS);
+  await expect(left).rejects.toThrow('lost its mind');
 });
