@@ -72,7 +72,7 @@ export const QUEUE_POLL_MS = 25;
 const POOL_SIZE = 6;
 
 /** Processes that share work use this name: DBOS passes flows only to processes of the same name and version. */
-const SHARED_NAME = 'runoff';
+export const SHARED_NAME = 'runoff';
 
 /**
  * No server limits for statements and locks here: those that wait in a queue would only be repeated. A silent connection

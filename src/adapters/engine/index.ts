@@ -18,6 +18,7 @@ import {
 } from './dbos-config.ts';
 import { launchDbos, openPollSchedule, watchWallClock } from './dbos-internals.ts';
 import { type FlowResult, toPlainJson } from './flow.ts';
+import { forgetEnded } from './forget.ts';
 import { type Heartbeat, startHeartbeat } from './heartbeat.ts';
 import { type ExecutorLock, lockExecutor, lockedExecutors, withLaunchLock } from './locks.ts';
 import { openUnansweredClaims, type UnansweredClaims, watchLostFlows } from './lost-flows.ts';
@@ -62,6 +63,7 @@ async function joinExecutors(options: DbosEngineOptions): Promise<Heartbeat | nu
 interface Dbos {
   /** Fault: DATABASE_UNAVAILABLE. */
   launch(flows: Flows): Promise<RegisteredFlows>;
+  forget(before: number): Promise<number>;
   shutDown(): Promise<void>;
 }
 
@@ -117,7 +119,8 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
         });
       }
     });
-  return { launch, shutDown };
+  const forget = async (before: number) => (pool ? forgetEnded(pool, before) : 0);
+  return { launch, forget, shutDown };
 }
 
 async function registerQueues(queue: CoderQueue): Promise<void> {
@@ -208,7 +211,7 @@ export function openDbosEngine(options: DbosEngineOptions): Engine {
 
     async forget(before) {
       registered();
-      return forgetEnded(before);
+      return dbos.forget(before);
     },
 
     async shutdown(graceMs = DEFAULT_GRACE_MS) {
@@ -241,32 +244,5 @@ function flowStatusOf(found: WorkflowStatus | null): FlowStatus {
       return { kind: 'failed', why: 'It was restarted too often without finishing.' };
     default:
       return { kind: 'running' };
-  }
-}
-
-/** Number of runs that one statement removes. */
-const FORGET_BATCH = 200;
-
-/**
- * Removes the engine's rows of runs that ended before a time (milliseconds since 1970 UTC). Returns the number of runs.
- */
-async function forgetEnded(before: number): Promise<number> {
-  const completedBefore = new Date(before).toISOString();
-  let gone = 0;
-  for (;;) {
-    const found = await DBOS.listWorkflows({
-      workflowName: 'run',
-      completedBefore,
-      status: ['SUCCESS', 'ERROR', 'CANCELLED'],
-      limit: FORGET_BATCH,
-      loadInput: false,
-      loadOutput: false,
-    });
-    if (found.length === 0) return gone;
-    await DBOS.deleteWorkflows(
-      found.map(({ workflowID }) => workflowID),
-      true,
-    );
-    gone += found.length;
   }
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DbosEngineOptions, openDbosEngine } from '../../../src/adapters/engine/index.ts';
 import {
   CANDIDATES_AT_A_TIME,
@@ -49,3 +49,28 @@ engineContract('memory', async () => {
 });
 engineContract('DBOS in a process of its own', () => dbosWorld(ALONE));
 engineContract('DBOS on a shared queue', () => dbosWorld(SHARED));
+
+test('an App forgets the runs of processes that never come back, and those processes', async () => {
+  const database = await freshDatabase({ copyOf: pattern });
+  const flows = { run: async () => null, candidate: async () => null, examination: async () => null };
+  for (const id of ['r1', 'r2']) {
+    const local = openEngine(database.url, { ...ALONE, executorId: `cli-${id}` });
+    await local.launch(flows);
+    await local.start(id, null);
+    await local.settled(id);
+    await local.shutdown();
+  }
+  await database.query(
+    "update dbos.workflow_status set status = 'MAX_RECOVERY_ATTEMPTS_EXCEEDED' where workflow_uuid = 'r2'",
+  );
+  const app = openEngine(database.url, SHARED);
+  await app.launch(flows);
+  expect(await app.forget(Date.now() - 60_000)).toBe(0);
+  expect(await app.forget(Date.now() + 60_000)).toBe(2);
+  expect(await database.query('select from dbos.workflow_status')).toEqual([]);
+  expect(await database.query('select application_name as name from dbos.application_versions')).toEqual([
+    { name: 'runoff' },
+  ]);
+  await app.shutdown();
+  await database.drop();
+});
