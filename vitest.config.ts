@@ -59,7 +59,7 @@ export default defineConfig({
     sequence: { sequencer: LongFilesFirst },
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 240_000 } },
     globalSetup: ['test/setup/database.ts', 'test/setup/data-folder.ts'],
     // `npm test` is the fast project, `npm run test:full` both: docs/decisions/0060-two-tiers-of-tests.md.
     projects: [
