@@ -181,12 +181,18 @@ export const BYTES_A_FILE = 4096;
 
 /**
  * `du` twice, because it does not print both at once. The death of the first one by a signal would be hidden by the
- * success of the second.
+ * success of the second. Of its errors, only the number of folders that are closed to it is passed on: it prints one
+ * with a path for each entry that disappears meanwhile, which a command can make happen without end.
  */
-const DU_SCRIPT = `du --summarize --one-file-system --block-size=1 -- "$@"
-code=$?
-[ "$code" -le 128 ] || exit "$code"
-du --summarize --one-file-system --inodes -- "$@"`;
+const DU_SCRIPT = `measure() {
+  du --summarize --one-file-system --block-size=1 -- "$@"
+  code=$?
+  [ "$code" -le 128 ] || return "$code"
+  du --summarize --one-file-system --inodes -- "$@"
+}
+exec 3>&1
+code=$({ { measure "$@" 2>&1 >&3; echo "$?" >&4; } | grep -c ': Permission denied$' >&2; } 4>&1)
+exit "\${code:-1}"`;
 
 /**
  * Bytes that the files in some folders take on disk, plus some for each file, by `du`: it follows no link and reaches
@@ -198,14 +204,13 @@ export async function bytesIn(folders: readonly [string, ...string[]], owner: Ow
   const whole = await runCommand(['unshare', '--user', '--map-root-user', '--', ...du], owner);
   const end = whole.stdout === '' ? await runCommand(du, owner) : whole;
   // Without a namespace a folder can be closed to us, and its content is unknown.
-  if (/cannot (?:read directory|access)[^\n]*Permission denied/.test(end.stderr))
-    return Number.POSITIVE_INFINITY;
+  if (/^[1-9]\d*$/m.test(end.stderr)) return Number.POSITIVE_INFINITY;
   // If files disappear meanwhile, du prints errors and exits with 1 although its sums are valid.
   const sums = [...end.stdout.matchAll(/^(\d+)\t/gm)].map(([, found]) => Number(found));
   if (sums.length !== 2 * folders.length) {
     throw new Fault(
       'SANDBOX_UNAVAILABLE',
-      `The disk use of a sandbox could not be measured: ${end.stderr.trim()}`,
+      `The disk use of a sandbox could not be measured: du ended with exit code ${end.code ?? 'none'}.`,
     );
   }
   const total = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
