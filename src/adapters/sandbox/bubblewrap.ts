@@ -14,6 +14,7 @@ import { type Owner, openProcessTable, type ProcessTable, readHardLimits } from 
 import { seccompFilter } from './seccomp.ts';
 import { type Ended, type Supervised, supervise } from './supervise.ts';
 import type { Architecture } from './syscalls.ts';
+import { credentialsInUsr } from './tools/index.ts';
 import { checkDiskAtEnd, measureDiskBefore, watchLimits } from './watchdog.ts';
 
 export interface BubblewrapOptions {
@@ -34,6 +35,8 @@ export interface BubblewrapOptions {
    * Whether weaker protections may replace what this host does not allow; `probe` names those in use. Default: false.
    */
   readonly allowWeaker?: boolean;
+  /** Tests only: what commands find empty. Default: what may hold a credential in /usr. */
+  readonly hidden?: readonly string[];
   /** Tests only: where to look for control groups. Default: those of this process. */
   readonly groupHost?: GroupHost;
 }
@@ -43,6 +46,13 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const table = openProcessTable(() => performance.now());
   const copies = openCopies(scratch, owner);
+
+  // Found once, at the first command: they seldom change.
+  let found: readonly string[] | null = null;
+  const hidden = (): readonly string[] => {
+    found ??= options.hidden ?? credentialsInUsr();
+    return found;
+  };
 
   // Done once, at the first command: it moves this process to another control group.
   let delegated: Promise<Delegation> | null = null;
@@ -58,7 +68,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
     // Before any file is written: a copy of a layer would replace it.
     const givenBytes = variant.overlay ? 0 : await copies.ensure(spec.area);
     writeBelow(spec.area.home, spec.files ?? {}, owner);
-    const found = variant.group ? await delegation() : null;
+    const groups = variant.group ? await delegation() : null;
     const egress = await openEgress(spec, folder(scratch, 'egress'), owner, dialler);
     try {
       const etc = prepareEtc(scratch, spec.surroundings);
@@ -71,9 +81,10 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
         views: variant.overlay ? makeViews({ spec, etc, toolchain, empty, owner }) : [],
         egress: egress?.socket ?? null,
         ceilings: readHardLimits(),
+        hidden: hidden(),
       });
       const filter = seccompFilter(process.arch as Architecture);
-      const group = found?.kind === 'ready' ? found.groups.open(spec.limits) : null;
+      const group = groups?.kind === 'ready' ? groups.groups.open(spec.limits) : null;
       const end = await runLaunch({ spec, launch: started, filter, owner, table, givenBytes, group });
       return end.kind === 'ended' ? { ...end, result: withHosts(end.result, egress) } : end;
     } finally {
@@ -94,6 +105,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
         overlay: options.overlay ?? true,
         allowWeaker: options.allowWeaker ?? false,
         delegation,
+        hidden,
         exec: execAs,
       }),
     (spec, { variant }) => execAs(spec, variant),

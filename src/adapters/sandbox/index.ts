@@ -5,6 +5,7 @@ export { discardFolder, ownFolder, removeOrphans } from './scratch.ts';
 export { prepareToolchain } from './toolchain.ts';
 export {
   credentialIn,
+  credentialsInUsr,
   findHostTool,
   type InstallPackage,
   openToolchains,

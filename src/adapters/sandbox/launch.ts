@@ -41,6 +41,8 @@ interface LaunchInput {
   readonly ceilings: HardLimits;
   /** Overlay mounts that are made before bubblewrap starts; none if areas are full copies. */
   readonly views: readonly MergedView[];
+  /** Files and folders in /usr that may hold a credential: a command finds them empty. */
+  readonly hidden: readonly string[];
 }
 
 export interface Launch {
@@ -189,6 +191,7 @@ function bubblewrapOptions(input: LaunchInput): readonly string[] {
     ...['--die-with-parent', '--new-session', '--clearenv'],
     ...['--seccomp', String(FD.seccomp), '--json-status-fd', String(FD.status)],
     ...systemFolders(),
+    ...input.hidden.flatMap(emptied),
     ...[...PUBLIC_ETC, ...versionedEtc()].flatMap((path) => bind('--ro-bind-try', path, path)),
     ...SYNTHETIC_ETC.flatMap((name) => bind('--ro-bind', `${etc}/${name}`, `/etc/${name}`)),
     ...['--symlink', '../usr/lib/os-release', '/etc/os-release', '--symlink', '/tmp', '/var/tmp'],
@@ -258,6 +261,15 @@ export function mayHoldTool(
 export function toolPoint(to: string, surroundings: Surroundings = USUAL_SURROUNDINGS): string {
   if (mayHoldTool(to, surroundings)) return to;
   throw new Fault('INTERNAL', `"${to}" is no place for a tool in a sandbox.`);
+}
+
+/** Covers a file or folder of the host, if it still exists. */
+function emptied(path: string): string[] {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  return found.isDirectory()
+    ? ['--size', '4096', '--tmpfs', path, '--remount-ro', path]
+    : ['--dev-bind', '/dev/null', path];
 }
 
 /** /usr, and the folders that are links in a merged /usr, as on this host. */

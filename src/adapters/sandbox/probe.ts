@@ -25,6 +25,8 @@ interface ProbeTrial {
   /** False: if this host allows only a weaker step, it has no sandbox. */
   readonly allowWeaker: boolean;
   readonly delegation: () => Promise<Delegation>;
+  /** Files and folders in /usr that commands find empty. */
+  readonly hidden: () => readonly string[];
   readonly exec: (spec: ExecSpec, variant: Variant) => Promise<ExecResult>;
 }
 
@@ -89,7 +91,7 @@ async function tryVariants(trial: ProbeTrial, version: string): Promise<ProbeFin
   const host = { groups: delegation.kind === 'ready', overlay: trial.overlay };
   const strong = await firstThatWorks(trial, variantsOf(STRONG, host));
   if (strong.variant !== null) {
-    const detail = variantDetail(version, strong.variant, strong.refusals, delegation);
+    const detail = variantDetail(version, strong.variant, strong.refusals, delegation) + hiddenDetail(trial);
     return { kind: 'ready', variant: strong.variant, detail, weaker: [] };
   }
   const weak = await firstThatWorks(
@@ -102,7 +104,7 @@ async function tryVariants(trial: ProbeTrial, version: string): Promise<ProbeFin
     return { kind: 'missing', why, remedy: remedyFor(why) };
   }
   if (!trial.allowWeaker) return { kind: 'missing', ...onlyWeaker() };
-  const detail = variantDetail(version, weak.variant, weak.refusals, delegation);
+  const detail = variantDetail(version, weak.variant, weak.refusals, delegation) + hiddenDetail(trial);
   return { kind: 'ready', variant: weak.variant, detail, weaker: variantWeaknesses(weak.variant) };
 }
 
@@ -138,6 +140,13 @@ function variantDetail(
     ? 'limits by control groups'
     : `limits by watchdogs (no control groups: ${why})`;
   return `${version}, ${files}, ${limits}`;
+}
+
+/** Without their names: reports show it. */
+function hiddenDetail({ hidden }: ProbeTrial): string {
+  const { length } = hidden();
+  if (length === 0) return '';
+  return `, ${length === 1 ? 'one file' : `${length} files`} of /usr hidden that may hold a credential`;
 }
 
 const ENDED_BY_SIGNAL = 'A trial command was ended by a signal.';

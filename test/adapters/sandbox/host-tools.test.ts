@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { credentialIn, findHostTool } from '../../../src/adapters/sandbox/index.ts';
+import { credentialIn, credentialsInUsr, findHostTool } from '../../../src/adapters/sandbox/index.ts';
 
 describe('toolchains of the operator', () => {
   let home: string;
@@ -80,6 +80,15 @@ describe('toolchains of the operator', () => {
     ['.netrc', 'machine x login y password z\n'],
     ['credentials.toml', ''],
     ['lib/.ssh/id_ed25519', ''],
+    ['.condarc', 'channels:\n  - https://conda.example.org/t/an-token/main\n'],
+    [
+      'conf/settings.xml',
+      '<settings><servers><server><configuration><httpHeaders></httpHeaders></configuration></server></servers></settings>',
+    ],
+    ['init.d/corp.gradle', "allprojects { repositories { maven { credentials { password 'x' } } } }\n"],
+    ['etc/gemrc', ':sources:\n- https://x:y@gems.example.org/\n'],
+    ['go.env', 'GOPROXY=https://x:y@proxy.example.org\n'],
+    ['etc/tool.toml', 'mirror = "https://x:y@mirror.example.org"\n'],
   ])('that hold %s are not shown, and the reason is said', (path, text) => {
     program('tool-1/bin/tool');
     const root = join(home, 'tool-1');
@@ -92,9 +101,28 @@ describe('toolchains of the operator', () => {
   test.each([
     ['etc/npmrc', 'prefix=/usr\n; _authToken=example\n'],
     ['conf/settings.xml', '<settings><!-- <password>example</password> --></settings>'],
+    ['go.env', 'GOPROXY=https://proxy.golang.org,direct\nGOTOOLCHAIN=auto\n'],
+    ['etc/gemrc', 'gem: --no-document\n'],
+    ['etc/tool.toml', 'mirror = "https://mirror.example.org/a@b"\n'],
     ['lib/python3/site-packages/pip/conf/.netrc', ''],
   ])('that hold a harmless %s are shown', (path, text) => {
     put(`tool-1/${path}`, text);
     expect(credentialIn(join(home, 'tool-1'))).toBeNull();
+  });
+
+  test('in /usr are shown without the files that hold a credential', () => {
+    const hidden = [
+      put('usr/etc/npmrc', '//registry.example.org/:_authToken=x\n'),
+      put('usr/local/maven/conf/settings.xml', '<password>x</password>'),
+      join(home, 'usr/local/tool/etc/.ssh'),
+      put('usr/share/tool/npmrc', '_auth=x'),
+    ];
+    put('usr/local/tool/etc/.ssh/id_rsa');
+    put('etc/npmrc', '_auth=x');
+    put('usr/local/etc/gemrc', 'gem: --no-document\n');
+    symlinkSync(join(home, 'etc/npmrc'), join(home, 'usr/local/.npmrc'));
+    symlinkSync(join(home, 'usr/share/tool/npmrc'), join(home, 'usr/local/etc/npmrc'));
+    symlinkSync(join(home, 'none'), join(home, 'usr/local/.netrc'));
+    expect(new Set(credentialsInUsr(join(home, 'usr')))).toEqual(new Set(hidden));
   });
 });

@@ -26,6 +26,20 @@ describe('the probe', () => {
     });
   });
 
+  test('counts what commands must not read in /usr, and they find it empty', async () => {
+    const hidden = ['/usr/lib/os-release', '/usr/share/doc', '/usr/local/etc/none'];
+    const sandbox = openBubblewrap({ ...bench.options, hidden });
+    expect(await sandbox.probe()).toMatchObject({
+      kind: 'ready',
+      detail: expect.stringContaining('3 files of /usr hidden'),
+      weaker: [],
+    });
+    const look = 'cat /usr/lib/os-release && ls -A /usr/share/doc && touch /usr/share/doc/x';
+    const end = await sandbox.exec(shell(bench.area(), look));
+    expect(end).toMatchObject({ stdout: '', stderr: expect.stringContaining('Read-only file system') });
+    expect((await bench.sandbox.exec(shell(bench.area(), look))).stdout).toContain('NAME=');
+  });
+
   test('leaves nothing behind', async () => {
     await bench.sandbox.probe();
     const left = readdirSync(join(bench.root, 'scratch')).filter((name) => name.startsWith('probe'));

@@ -17,7 +17,7 @@ import { isReachable, lendTool, markUsed, pruneTools } from './lend.ts';
 import { type AskInside, type InstallPackage, npmRangeFor, packagedTool, releasedYarn } from './packages.ts';
 import { findService, type PostgresCopy } from './services.ts';
 
-export { credentialIn } from './credentials.ts';
+export { credentialIn, credentialsInUsr } from './credentials.ts';
 export { findHostTool } from './host.ts';
 export type { InstallPackage } from './packages.ts';
 
