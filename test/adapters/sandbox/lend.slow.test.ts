@@ -72,6 +72,28 @@ describe.skipIf(process.getuid?.() !== 0)('the copy of a tool that sandboxes can
     }
   });
 
+  test('holds nothing that only its owner may read, and is open to nobody but the sandboxes', async () => {
+    const tool = closedTool(2);
+    mkdirSync(join(tool.root, 'src/keys'), { recursive: true });
+    writeFileSync(join(tool.root, 'src/deploy'), 'a key', { mode: 0o600 });
+    chmodSync(join(tool.root, 'src/keys'), 0o700);
+    writeFileSync(join(tool.root, 'src/keys/public'), 'x', { mode: 0o644 });
+    const from = (await lendTool(tool, { dir, owner: OWNER }))?.mounts[0]?.from ?? '';
+    expect(readdirSync(from).toSorted()).toEqual(['0', '1', 'bin', 'src']);
+    expect(readdirSync(join(from, 'src'))).toEqual([]);
+    expect(execFileSync(join(from, 'bin/tool'), OWNER).toString()).toBe('it runs\n');
+    const stranger = { uid: 64_199, gid: 64_199, stdio: 'ignore' } as const;
+    expect(() => execFileSync(join(from, 'bin/tool'), stranger)).toThrow('EACCES');
+  });
+
+  test('is complete where the umask of its owner closes everything', async () => {
+    const tool = closedTool(2);
+    for (const name of ['bin/tool', '0', '1']) chmodSync(join(tool.root, name), 0o700);
+    const from = (await lendTool(tool, { dir, owner: OWNER }))?.mounts[0]?.from ?? '';
+    expect(readdirSync(from).toSorted()).toEqual(['0', '1', 'bin']);
+    expect(execFileSync(join(from, 'bin/tool'), OWNER).toString()).toBe('it runs\n');
+  });
+
   test('on a full disk is an outage, and nothing of it stays', async () => {
     const tool = closedTool(400);
     mkdirSync(dir);

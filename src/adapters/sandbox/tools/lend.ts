@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { PrunedTools, Tools } from '../../../ports/index.ts';
 import { copyFault } from '../areas.ts';
@@ -31,20 +31,27 @@ export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<
   const { root, bin } = tool;
   if (root === null) return { mounts: [], path: [bin] };
   const { mtimeMs, size } = statSync(tool.program);
-  const key = createHash('sha256').update(`${root}\0${mtimeMs}\0${size}`).digest('hex').slice(0, 16);
+  // The last word tells copies from those of older versions, which held what only its owner may read.
+  const key = createHash('sha256').update(`${root}\0${mtimeMs}\0${size}\0closed`).digest('hex').slice(0, 16);
   if (!mayHoldTool(root) && root === tool.program) return null;
   const to = mayHoldTool(root) ? root : `${SHELF}/host-${key}`;
   const path = [root === tool.program ? bin : `${to}${bin.slice(root.length)}`];
   if (await isReachable(tool, owner)) return { mounts: [{ from: root, to }], path };
   const copy = join(dir, `host-${key}`);
-  if (!existsSync(copy)) await copyTool(root, copy);
+  if (!existsSync(copy)) await copyTool(tool, root, copy);
+  // Others on this host have no more right to it than before.
+  if (owner !== null) {
+    await chown(dir, 0, owner.gid);
+    await chmod(dir, 0o710);
+  }
   return { mounts: [{ from: copy, to }], path };
 }
 
 /**
  * Copies without documentation, which is half of a toolchain; atomically. Removes leftovers of an earlier try first. If
  * one of the two `tar` processes was killed, its exit code counts, not the other's: 141 means that a writer's reader
- * has ended.
+ * has ended. What only its owner may read is left out, such as keys beside sources, unless the program itself is closed
+ * to others, as where the umask closes everything.
  */
 const COPY = `set -e
 rm -rf -- "$2"
@@ -59,14 +66,17 @@ if test -d "$1"; then
   done
   test "\${ends[1]}" -eq 0 || exit "\${ends[1]}"
   test "\${ends[0]}" -eq 0 || exit "\${ends[0]}"
+  if test -n "$(find -L "$3" -maxdepth 0 -perm -o=r)"; then
+    find "$2" -mindepth 1 '(' -type d ! -perm -o=x -prune -o -type f ! -perm -o=r ')' -exec rm -rf -- {} +
+  fi
 else cp -- "$1" "$2"; fi
 chmod -R u+w,a+rX -- "$2"`;
 
-async function copyTool(from: string, to: string): Promise<void> {
+async function copyTool({ program }: HostTool, from: string, to: string): Promise<void> {
   await mkdir(join(to, '..'), { recursive: true, mode: 0o755 });
   const building = ownFolder(join(to, '..'), 'building');
   try {
-    const end = await runCommand(['bash', '-c', COPY, 'bash', from, building], null);
+    const end = await runCommand(['bash', '-c', COPY, 'bash', from, building, program], null);
     if (end.code !== 0) throw copyFault(from, end.stderr);
     await rename(building, to);
   } catch (thrown) {
