@@ -94,8 +94,9 @@ const REFUSED_CALLS = [
 /**
  * Answered with "no such call", for which every program has a fallback. clone3: its flags are behind a pointer that a
  * filter cannot read, and libc falls back to clone. memfd: memory that no process maps, so that no limit includes it.
+ * io_setup: the kernel counts these for the whole machine, and databases do without.
  */
-const ABSENT_CALLS = ['clone3', 'memfd_create', 'memfd_secret'] as const;
+const ABSENT_CALLS = ['clone3', 'memfd_create', 'memfd_secret', 'io_setup'] as const;
 
 interface Instruction {
   readonly code: number;

@@ -55,6 +55,7 @@ export const SYSCALLS: Readonly<Record<Architecture, CallTable>> = {
       delete_module: 176,
       quotactl: 179,
       nfsservctl: 180,
+      io_setup: 206,
       lookup_dcookie: 212,
       clock_settime: 227,
       kexec_load: 246,
@@ -81,6 +82,7 @@ export const SYSCALLS: Readonly<Record<Architecture, CallTable>> = {
     audit: 0xc00000b7,
     calls: {
       ...COMMON_CALLS,
+      io_setup: 0,
       lookup_dcookie: 18,
       ioctl: 29,
       mknodat: 33,

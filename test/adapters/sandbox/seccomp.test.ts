@@ -51,6 +51,7 @@ const MACHINES = {
       unshare: 272,
       setns: 308,
       memfd: 319,
+      ioSetup: 206,
       bpf: 321,
       keyctl: 250,
       openByHandle: 304,
@@ -71,6 +72,7 @@ const MACHINES = {
       unshare: 97,
       setns: 268,
       memfd: 279,
+      ioSetup: 0,
       bpf: 280,
       keyctl: 219,
       openByHandle: 265,
@@ -104,8 +106,9 @@ describe.each(['x64', 'arm64'] as const)('the filter on %s', (name) => {
     expect([0, 4, 2, 6].map((flags) => ask(436, 3, 9, flags))).toEqual([ALLOW, ALLOW, EPERM, EPERM]);
   });
 
-  test('has no clone3 and no memory files', () => {
-    expect([435, nr.memfd, 447].map((number) => ask(number))).toEqual([ENOSYS, ENOSYS, ENOSYS]);
+  test('has no clone3, no memory files and no queues of asynchronous reads', () => {
+    const absent = [435, nr.memfd, 447, nr.ioSetup];
+    expect(absent.map((number) => ask(number))).toEqual([ENOSYS, ENOSYS, ENOSYS, ENOSYS]);
   });
 
   test('opens sockets of four families only', () => {
