@@ -59,7 +59,7 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
 
 /**
  * The same sandbox. `close` ends the commands that still run in it, and resolves when no process of them is left; it
- * takes at most ten seconds. Nothing is started in it afterwards.
+ * takes at most ten seconds, unless the kernel takes longer to end killed ones. Nothing is started in it afterwards.
  */
 export function closableSandbox(sandbox: Sandbox): { readonly sandbox: Sandbox; close(): Promise<void> } {
   const closing = new AbortController();

@@ -157,7 +157,8 @@ export interface Sandbox {
   /**
    * Runs a command. Never rejects because of the command: the result contains exit code, timeout and exceeded limits.
    * Calls `onLine` while running. When it resolves, and at the latest ten seconds after abort, no process of the
-   * command is left. The command has no network and no access to host processes or host files other than /usr, its
+   * command is left; if the kernel takes longer to end killed ones, it waits for a minute and rejects with
+   * RESOURCES_EXHAUSTED. The command has no network and no access to host processes or host files other than /usr, its
    * area and `binds`, except for what `probe` reports as weaker. Rejects with SANDBOX_UNAVAILABLE if the sandbox
    * could not be set up, and with DISK_FULL if something else filled the area's disk; the command's effects must then
    * be ignored.

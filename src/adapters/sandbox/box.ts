@@ -9,12 +9,12 @@ import {
   asOwner,
   connectInput,
   findInit,
+  GONE_TIMEOUT_MS,
   HOST_PATH,
   hasEnded,
   type Init,
   inheritedDescriptors,
   isAlive,
-  KILL_TIMEOUT_MS,
   type Owner,
 } from './processes.ts';
 
@@ -152,12 +152,12 @@ async function boxEnd(child: ChildProcess, status: LauncherStatus): Promise<BoxE
 
 /** A launcher that ended by itself has waited for its first process. One that was killed may end a moment earlier. */
 async function initGone(init: Init): Promise<void> {
-  const deadline = performance.now() + KILL_TIMEOUT_MS;
+  const deadline = performance.now() + GONE_TIMEOUT_MS;
   while (isAlive(init)) {
     if (performance.now() > deadline) {
       throw new Fault(
-        'INTERNAL',
-        `Process ${init.pid} of a sandbox did not end within ten seconds of SIGKILL.`,
+        'RESOURCES_EXHAUSTED',
+        `Process ${init.pid} of a sandbox did not end within a minute of SIGKILL.`,
       );
     }
     await sleep(2);

@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, formatList } from '../../core/model/index.ts';
 import type { Limits } from '../../ports/index.ts';
-import { KILL_TIMEOUT_MS, runCommand, startedAt } from './processes.ts';
+import { GONE_TIMEOUT_MS, runCommand, startedAt } from './processes.ts';
 
 /** Where control groups are and how they are changed; tests use a folder of plain files. */
 export interface GroupHost extends GroupFolders {
@@ -230,12 +230,12 @@ function groupIn(folder: string, fd: number, host: GroupFolders): ControlGroup {
       closeSync(fd);
       const events = readFileSync(join(folder, 'memory.events'), 'utf8');
       kill();
-      const deadline = performance.now() + KILL_TIMEOUT_MS;
+      const deadline = performance.now() + GONE_TIMEOUT_MS;
       while (!tryRemove(folder, host)) {
         if (performance.now() > deadline) {
           throw new Fault(
-            'INTERNAL',
-            `Processes of a sandbox are left in ${folder} ten seconds after SIGKILL.`,
+            'RESOURCES_EXHAUSTED',
+            `Processes of a sandbox are left in ${folder} a minute after SIGKILL.`,
           );
         }
         await sleep(2);

@@ -8,8 +8,11 @@ import type { ExecSpec } from '../../ports/index.ts';
 /** Milliseconds for which one scan of /proc is reused by all sandboxes. */
 const SCAN_FRESH_MS = 100;
 
-/** Milliseconds in which killed processes must have ended, as the port promises. */
-export const KILL_TIMEOUT_MS = 10_000;
+/**
+ * Milliseconds to wait for killed processes: the kernel may need more than it should to take apart what a command has
+ * built, and the command's result must not be lost for that. Our default.
+ */
+export const GONE_TIMEOUT_MS = 60_000;
 
 /** The first process of a sandbox's outer process namespace: when it ends, the kernel ends all others. */
 export interface Init {

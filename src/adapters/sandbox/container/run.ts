@@ -6,10 +6,10 @@ import { type ChildLost, Fault, programKilled, signalIn } from '../../../core/mo
 import {
   connectInput,
   findInit,
+  GONE_TIMEOUT_MS,
   type Init,
   inheritedDescriptors,
   isAlive,
-  KILL_TIMEOUT_MS,
   type Owner,
   type ProcessTable,
   spawnFault,
@@ -36,6 +36,8 @@ interface ContainerRun extends ContainerInput {
 
 /** Milliseconds that a container gets to end by itself before the engine is asked to end it. Our default. */
 const STOP_WAIT_MS = 2_000;
+/** Milliseconds within which the processes of a container that has started are to be seen. Our default. */
+const FIND_TIMEOUT_MS = 10_000;
 const WATCHER_FD = 3;
 
 /**
@@ -180,7 +182,7 @@ async function findInside(
 ): Promise<Init | null> {
   const namespace = await control.accepted;
   if (namespace === null) return null;
-  const deadline = performance.now() + KILL_TIMEOUT_MS;
+  const deadline = performance.now() + FIND_TIMEOUT_MS;
   while (performance.now() < deadline) {
     const first = findInitAmong(table.within(namespace));
     if (first !== null || over()) return first;
@@ -244,10 +246,13 @@ function tellWatcher(child: ChildProcess): void {
 }
 
 async function firstGone(init: Init | null): Promise<void> {
-  const deadline = performance.now() + KILL_TIMEOUT_MS;
+  const deadline = performance.now() + GONE_TIMEOUT_MS;
   while (init !== null && isAlive(init)) {
     if (performance.now() > deadline) {
-      throw new Fault('INTERNAL', `Process ${init.pid} of a container did not end within ten seconds.`);
+      throw new Fault(
+        'RESOURCES_EXHAUSTED',
+        `Process ${init.pid} of a container did not end within a minute.`,
+      );
     }
     await sleep(5);
   }

@@ -9,8 +9,8 @@ import {
   asOwner,
   connectInput,
   findInit,
+  GONE_TIMEOUT_MS,
   inheritedDescriptors,
-  KILL_TIMEOUT_MS,
   type Owner,
   type ProcessTable,
   readHardLimits,
@@ -232,12 +232,12 @@ export function openProcessTree(random: (below: number) => number): ProcessTree 
       },
     },
     async end() {
-      const deadline = performance.now() + KILL_TIMEOUT_MS;
+      const deadline = performance.now() + GONE_TIMEOUT_MS;
       for (let left = alive(); left.length > 0; left = alive()) {
         if (performance.now() > deadline) {
           throw new Fault(
-            'INTERNAL',
-            `Processes of a command did not end within ten seconds: ${left.join(', ')}.`,
+            'RESOURCES_EXHAUSTED',
+            `Processes of a command did not end within a minute of SIGKILL: ${left.join(', ')}.`,
           );
         }
         for (const pid of left) killProcess(pid);
