@@ -175,9 +175,6 @@ export function openCandidateStore(git: Git, layout: Layout, limits: CollectLimi
 /** Claims of areas on trees. A claim of a finished run that is too old is pruned with its tree. */
 export const CLAIMS = 'refs/runoff';
 
-/** Refs for the time of one handing over to another user; pruning removes what a crash left of them. */
-export const BUNDLED = 'refs/bundled';
-
 /** Writes a ref that keeps the tree, without git, whose lock files remain when it is killed. */
 async function claim(store: string, areaId: string, tree: string): Promise<void> {
   const ref = join(store, CLAIMS, areaId);

@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs';
-import { lstat, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getSystemErrorName } from 'node:util';
 import { GitError, type SimpleGitOptions, simpleGit } from 'simple-git';
 import {
   type ChildLost,
-  Fault,
   mayStartLater,
   programKilled,
   restarting,
@@ -14,7 +11,7 @@ import {
   signalIn,
 } from '../../core/model/index.ts';
 import type { GitCredential } from '../../ports/index.ts';
-import { hasCode, temporaryPath } from './layout.ts';
+import { ensureSettings } from './host-settings.ts';
 import { type FileOwner, isFull, watchSize } from './trees.ts';
 
 export interface GitCall {
@@ -70,15 +67,33 @@ const INHERITED = [
 ];
 
 // simple-git rejects these in case they come from a user. Here each value is ours: the settings file above, and
-// settings in the environment, which keep a login out of argv and files and disable hooks and monitors of a user's
-// repository for one call. The program for the other end of a fetch is git's own, by name.
+// settings in the environment, which keep a login out of argv and files, and disable for one call what a user's
+// repository sets. The program for the other end of a fetch is git's own, by name.
 const UNSAFE = {
-  allowUnsafeConfigPaths: true,
+  allowUnsafeAlias: true,
+  allowUnsafeAskPass: true,
+  allowUnsafeCommandBinaries: true,
   allowUnsafeConfigEnvCount: true,
-  allowUnsafeHooksPath: true,
-  allowUnsafeFsMonitor: true,
+  allowUnsafeConfigPaths: true,
+  allowUnsafeCredentialHelper: true,
+  allowUnsafeDiffExternal: true,
+  allowUnsafeDiffTextConv: true,
+  allowUnsafeEditor: true,
+  allowUnsafeExec: true,
   allowUnsafeFilter: true,
+  allowUnsafeFsMonitor: true,
+  allowUnsafeGitProxy: true,
+  allowUnsafeGpgProgram: true,
+  allowUnsafeHooksPath: true,
+  allowUnsafeInclude: true,
+  allowUnsafeMergeDriver: true,
   allowUnsafePack: true,
+  allowUnsafePager: true,
+  allowUnsafeProtocolOverride: true,
+  allowUnsafeSshCommand: true,
+  allowUnsafeSubmodule: true,
+  allowUnsafeTemplateDir: true,
+  allowUnsafeUrlRewrite: true,
 } as const satisfies SimpleGitOptions['unsafe'];
 
 const NO_SPACE = 'fatal: No space left on device';
@@ -226,65 +241,4 @@ function loginHeader(login: NonNullable<GitCall['login']>): [string, string] {
   const { username, password } = login.credential;
   const basic = Buffer.from(`${username}:${password}`).toString('base64');
   return [`http.${new URL(login.url).origin}/.extraHeader`, `Authorization: Basic ${basic}`];
-}
-
-/**
- * Settings of every git on the host, as a file: `safe.directory` must also reach the upload-pack that a local fetch
- * starts, and git does not pass settings from the environment on to that child.
- */
-const GIT_SETTINGS = `[safe]
-	directory = *
-[init]
-	defaultBranch = work
-	templateDir =
-[core]
-	hooksPath = /dev/null
-	fsmonitor = false
-	quotePath = false
-	autocrlf = false
-	symlinks = true
-	logAllRefUpdates = false
-[gc]
-	auto = 0
-[maintenance]
-	auto = false
-[protocol]
-	allow = never
-[protocol "file"]
-	allow = always
-[protocol "http"]
-	allow = always
-[protocol "https"]
-	allow = always
-[http]
-	followRedirects = false
-	lowSpeedLimit = 1000
-	lowSpeedTime = 60
-[push]
-	negotiate = true
-[fetch]
-	recurseSubmodules = false
-[submodule]
-	recurse = false
-[advice]
-	detachedHead = false
-`;
-
-/**
- * Writes the settings unless the file already contains exactly these: a power failure can leave it empty, and then
- * every git would fail or run without the settings that protect the host from repository content.
- */
-async function ensureSettings(file: string): Promise<void> {
-  try {
-    // A device or a link is nothing that we wrote, so we do not replace it.
-    if (!(await lstat(file)).isFile())
-      throw new Fault('ENVIRONMENT_INVALID', `${file} is not an ordinary file.`);
-    if ((await readFile(file, 'utf8')) === GIT_SETTINGS) return;
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
-  }
-  await mkdir(dirname(file), { recursive: true, mode: 0o711 });
-  const fresh = temporaryPath(file);
-  await writeFile(fresh, GIT_SETTINGS, { mode: 0o644 });
-  await rename(fresh, file);
 }

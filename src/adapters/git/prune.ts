@@ -2,7 +2,7 @@ import { rename, rm, rmdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, Pruned, Workspaces } from '../../ports/index.ts';
 import type { AreaRecord, Areas, UnknownArea } from './areas.ts';
-import { BUNDLED, CLAIMS } from './candidate-store.ts';
+import { CLAIMS } from './candidate-store.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { hasCode, isTemporary, keyOf, type Layout, namesIn, usedAt } from './layout.ts';
@@ -114,7 +114,6 @@ async function moveUnused(
   const [bases, layers] = [await moveOld(layout.bases(key)), await moveOld(layout.layers(key))];
   const [mirror, store] = [layout.mirror(key), layout.objects(key)];
   const claims = await dropClaims(store, options);
-  await rm(join(store, BUNDLED), { recursive: true, force: true });
   const isUnused = records.length + bases.left + layers.left + claims.left === 0;
   const goes =
     isUnused && !options.kept.has(key) && (await isOld(mirror, options)) && (await isOld(store, options));

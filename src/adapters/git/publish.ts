@@ -1,56 +1,42 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, Fault, restarting, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
-import { BUNDLED, type CandidateStore } from './candidate-store.ts';
+import type { CandidateStore } from './candidate-store.ts';
 import { gitFault, remoteFault } from './faults.ts';
-import type { Git, GitDone } from './git.ts';
+import type { Git, GitCall, GitDone } from './git.ts';
 import { checkedSha, isSha, temporaryPath } from './layout.ts';
 import { inUserRepository, NO_PARENT_REPOSITORY, REMOTE_SILENCE_MS } from './sources.ts';
-import type { FileOwner } from './trees.ts';
-import { userOf } from './trees.ts';
-
-/** Where, and under which name, a commit can be fetched. */
-interface FetchSource {
-  readonly from: string;
-  readonly name: string;
-}
+import { removeTree, userOf } from './trees.ts';
 
 /**
- * Gives another user of the host access to one commit. That user cannot enter the object folders, so they get a bundle
- * that only they can read, for the duration of `work`. If it is Runoff's own user, it fetches from the objects
- * directly.
+ * The objects that a commit adds to what another repository has, as a pack. That repository may lack the base by now,
+ * and always lacks one of uncommitted changes, whose parent is the checked-out commit.
  */
-async function withFetchSource<T>(
+async function packFor(
   git: Git,
-  commit: { readonly objects: string; readonly base: Sha; readonly sha: Sha },
-  { as: to, has }: { readonly as: FileOwner; readonly has: (sha: Sha) => Promise<boolean> },
-  work: (source: FetchSource) => Promise<T>,
-): Promise<T> {
-  const { objects, base, sha } = commit;
-  if (to === null) return await work({ from: objects, name: checkedSha(sha) });
-  const name = `${BUNDLED}/${randomBytes(8).toString('hex')}`;
-  // Beside the folders, where others may pass; after a crash a sweep removes it.
-  const bundle = temporaryPath(join(dirname(dirname(objects)), 'bundle'));
-  const ref = join(objects, name);
-  const unlock = () => rm(`${bundle}.lock`, { force: true });
+  { objects, base, sha }: { readonly objects: string; readonly base: Sha; readonly sha: Sha },
+  has: (commit: Sha) => Promise<boolean>,
+): Promise<Buffer> {
+  const parent = await git({ cwd: objects, args: ['rev-parse', '--verify', '--quiet', `${base}^`] });
+  let known = '';
+  for (const commit of [base, parent.stdout.trim()]) {
+    if (known === '' && isSha(commit) && (await has(commit))) known = `^${commit}\n`;
+  }
+  // Beside the folders; after a crash a sweep removes it.
+  const scratch = temporaryPath(join(dirname(dirname(objects)), 'pack'));
+  await mkdir(scratch, { mode: 0o700 });
   try {
-    // Written without git, whose lock files remain when it is killed.
-    await mkdir(dirname(ref), { recursive: true });
-    await writeFile(ref, `${checkedSha(sha)}\n`);
-    // A base of uncommitted changes is only in our copy, but its parent is the checked-out commit.
-    const known = (await has(checkedSha(base))) ? base : `${base}^`;
-    const args = ['bundle', 'create', '-q', bundle, name, `^${known}`];
-    const done = await git({ cwd: objects, args, onKilled: unlock });
+    const done = await git({
+      cwd: objects,
+      args: ['pack-objects', '--revs', '-q', join(scratch, 'pack')],
+      input: `${sha}\n${known}`,
+    });
     if (done.exitCode !== 0) throw gitFault('Handing a commit over', done);
-    await chmod(bundle, 0o400);
-    await chown(bundle, to.uid, to.gid);
-    return await work({ from: bundle, name });
+    return await readFile(join(scratch, `pack-${done.stdout.trim()}.pack`));
   } finally {
-    await rm(ref, { force: true });
-    await rm(bundle, { force: true });
+    await removeTree(scratch);
   }
 }
 
@@ -95,27 +81,27 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
     async branch(base, path, name, sha) {
       const [ref, objects] = [await branchRef(git, name, path), await store.at(base.repositoryKey)];
       const cwd = await realpath(path);
-      const flags = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--no-prune'];
-      // Named explicitly, because the repository's settings could name another program for our source address.
-      flags.push('--upload-pack=git-upload-pack');
       const as = await userOf(cwd);
-      const has = async (commit: Sha) =>
-        (await inUserRepository(git)({ cwd, args: ['cat-file', '-e', `${commit}^{commit}`] })).exitCode === 0;
-      const done = await withFetchSource(git, { objects, base: base.sha, sha }, { as, has }, (source) =>
-        inUserRepository(git)({
-          cwd,
-          args: ['fetch', '-q', ...flags, source.from, `+${source.name}:${ref}`],
-          onKilled: () => unlock(inUserRepository(git), cwd, ref),
-          env: NO_PARENT_REPOSITORY,
-          config: { 'core.logAllRefUpdates': 'true' },
-          as,
-        }),
-      );
-      if (done.exitCode === 0) return;
-      if (/checked out/.test(done.stderr)) {
+      const inTheirs = (args: readonly string[], more: Partial<GitCall> = {}) =>
+        inUserRepository(git)({ cwd, args, env: NO_PARENT_REPOSITORY, as, ...more });
+      if (await isCheckedOut(inTheirs, ref)) {
         throw new Fault('INTERNAL', `Branch ${name} is checked out in ${path}, so it was left as it is.`);
       }
-      throw gitFault(`Making branch ${name}`, done);
+      const has = async (commit: Sha) =>
+        (await inTheirs(['cat-file', '-e', `${commit}^{commit}`])).exitCode === 0;
+      const pack = await packFor(git, { objects, base: base.sha, sha: checkedSha(sha) }, has);
+      // No fetch: it reads addresses in their settings, and starts programs that their settings name.
+      const unpacked = await inTheirs(['unpack-objects', '-q'], { input: pack });
+      if (unpacked.exitCode !== 0) throw gitFault(`Making branch ${name}`, unpacked);
+      const unlock = async () => {
+        const asked = await inTheirs(['rev-parse', '--path-format=absolute', '--git-path', ref]);
+        if (asked.exitCode === 0) await rm(`${asked.stdout.replace(/\n$/, '')}.lock`, { force: true });
+      };
+      const done = await inTheirs(['update-ref', ref, sha], {
+        onKilled: unlock,
+        config: { 'core.logAllRefUpdates': 'true' },
+      });
+      if (done.exitCode !== 0) throw gitFault(`Making branch ${name}`, done);
     },
 
     async push(base, remote, name, sha, onto) {
@@ -214,11 +200,14 @@ async function shaAt(
   return line ? line.slice(0, 40) : null;
 }
 
-/** Removes the lock that our fetch left on our branch in a user's repository. */
-async function unlock(git: Git, cwd: string, ref: string): Promise<void> {
-  const env = NO_PARENT_REPOSITORY;
-  const asked = await git({ cwd, args: ['rev-parse', '--path-format=absolute', '--git-path', ref], env });
-  if (asked.exitCode === 0) await rm(`${asked.stdout.replace(/\n$/, '')}.lock`, { force: true });
+/** In any of the repository's working trees. */
+async function isCheckedOut(
+  git: (args: readonly string[]) => Promise<GitDone>,
+  ref: string,
+): Promise<boolean> {
+  const done = await git(['for-each-ref', '--format=%(worktreepath)', ref]);
+  if (done.exitCode !== 0) throw gitFault('Reading the branches of a repository', done);
+  return done.stdout.trim() !== '';
 }
 
 /** A lease would also allow a commit that is not based on the existing one. */

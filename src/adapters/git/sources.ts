@@ -4,6 +4,7 @@ import { join, relative, sep } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { RepositorySource, Workspaces } from '../../ports/index.ts';
 import { gitFault } from './faults.ts';
+import { foreignSettings } from './foreign-settings.ts';
 import type { Git, GitCall, GitDone } from './git.ts';
 import { exists, hasCode, isSha, keyOf, namesIn } from './layout.ts';
 import type { FileOwner } from './trees.ts';
@@ -78,54 +79,34 @@ export function isRefLike(ref: string): boolean {
   return ref.length > 0 && ref.length <= 255 && !ref.startsWith('-') && !/[\s\p{Cc}:?*[\\]|\.\./u.test(ref);
 }
 
-/**
- * Disables, for one call, settings of the repository that start programs. A repository on the user's disk may come from
- * a stranger's archive, including its `.git/config`.
- */
+/** Applies where a repository has no settings of its own, too: git starts the hooks in its folder without any. */
 const STARTS_NOTHING = {
   'core.hooksPath': '/dev/null',
   'core.fsmonitor': 'false',
-  // Started by a fetch into a repository with alternates; `:` is the shell's no-op.
+  // Started where a repository has alternates; `:` is the shell's no-op.
   'core.alternateRefsCommand': ':',
   'gc.auto': '0',
   'maintenance.auto': 'false',
 } as const;
 
 /**
- * Git on the host in a repository of the user: none of its hooks, monitors and commands is started, and nothing is
- * fetched over the network because objects are missing or a URL is rewritten.
+ * Git on the host in a repository of the user: none of its hooks, filters, monitors and commands is started, and
+ * nothing is fetched over the network because objects are missing or a URL is rewritten.
+ *
+ * The filters of a submodule, which a git that is started in it would run, are not covered: callers of `status` ignore
+ * changes inside submodules, and nobody calls `git add`, which looks for them always.
  */
 export const inUserRepository =
   (git: Git): Git =>
-  (call) =>
-    git({
-      ...call,
-      env: { GIT_ALLOW_PROTOCOL: 'file', ...call.env },
-      config: { ...STARTS_NOTHING, ...call.config },
-    });
+  async (call) => {
+    const env = { GIT_ALLOW_PROTOCOL: 'file', ...call.env };
+    const theirs = await foreignSettings(git, { ...call, env });
+    if (isDone(theirs)) return theirs;
+    return git({ ...call, env, config: { ...theirs, ...STARTS_NOTHING, ...call.config } });
+  };
 
-/**
- * Settings with which `git status` and `git update-index` run no filter of the repository; otherwise they would, for
- * files whose dates have changed. They do not cover filters that only the settings of a submodule name, which a git that
- * is started in it would run: callers of `status` ignore changes inside submodules, and nobody calls `git add`, which
- * looks for them always.
- */
-export async function withoutFilters(
-  git: Git,
-  cwd: string,
-  env: NonNullable<GitCall['env']>,
-): Promise<Readonly<Record<string, string>>> {
-  const args = [
-    'config',
-    '--null',
-    '--name-only',
-    '--get-regexp',
-    '^filter\\..*\\.(clean|process|required)$',
-  ];
-  const done = await git({ cwd, args, env });
-  const keys = done.stdout.split('\0').filter((key) => key !== '');
-  return Object.fromEntries(keys.map((key) => [key, key.endsWith('.required') ? 'false' : '']));
-}
+const isDone = (end: GitDone | Readonly<Record<string, string>>): end is GitDone =>
+  typeof end.exitCode === 'number';
 
 /** We only read: git must not write the index back. */
 export const READ_ONLY = { GIT_OPTIONAL_LOCKS: '0' };
@@ -155,7 +136,7 @@ export async function describeLocal(
   const status = await ask(
     top,
     ['status', '--porcelain', '-z', '--untracked-files=normal', '--ignore-submodules=dirty'],
-    { ...(await userIgnores(git, top)), ...(await withoutFilters(quiet, top, READ_ONLY)) },
+    await userIgnores(git, top),
   );
   if (status.exitCode !== 0) throw gitFault(`Reading the state of ${top}`, status);
   return {

@@ -115,7 +115,8 @@ async function localFolder(
   // A link may lead to another repository of this person.
   if ((await realPathOf(folder)) !== join(await realPathOf(modules), name)) return null;
   const quiet = inUserRepository(git);
-  const done = await quiet({ cwd: folder, args: ['--git-dir=.', 'cat-file', '-e', `${sha}^{commit}`] });
+  const env = { GIT_DIR: '.' };
+  const done = await quiet({ cwd: folder, args: ['cat-file', '-e', `${sha}^{commit}`], env });
   return done.exitCode === 0 ? folder : null;
 }
 

@@ -12,7 +12,7 @@ import { exists, isSha, type Layout } from './layout.ts';
 import type { Locks } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
 import { identityEnv } from './publish.ts';
-import { describeLocal, inUserRepository, READ_ONLY, userIgnores, withoutFilters } from './sources.ts';
+import { describeLocal, inUserRepository, READ_ONLY, userIgnores } from './sources.ts';
 import { removeTree } from './trees.ts';
 
 /** Maximum bytes of the changed files together. Our default: more is data, not a change. */
@@ -107,7 +107,6 @@ async function ownIndex(
     GIT_OBJECT_DIRECTORY: join(mirror, 'objects'),
   };
   const config = {
-    ...(await withoutFilters(git, top, READ_ONLY)),
     // Git writes the shared part of a split index beside the repository's own index.
     'core.splitIndex': 'false',
   };
@@ -233,7 +232,7 @@ interface Listed {
 /** Fault CHANGES_REFUSED for conflicts, for names that are not UTF-8, and for too much. */
 async function listChanges(host: Git, top: string): Promise<Listed> {
   const git = inUserRepository(host);
-  const config = { ...(await userIgnores(host, top)), ...(await withoutFilters(git, top, READ_ONLY)) };
+  const config = await userIgnores(host, top);
   const args = ['status', '--porcelain', '-z', '--no-renames', '--untracked-files=all'];
   const { stdout } = await succeed(
     git({ cwd: top, args: [...args, '--ignore-submodules=dirty'], env: READ_ONLY, config }),
