@@ -7,8 +7,8 @@ import { openWorkbench, shell, type Workbench, withLimits } from '../adapters/sa
 /** System call numbers. */
 const NR =
   process.arch === 'arm64'
-    ? { exit: 93, mmap: 222, madvise: 233, sendmsg: 211, closeRange: 436 }
-    : { exit: 60, mmap: 9, madvise: 28, sendmsg: 46, closeRange: 436 };
+    ? { exit: 93, mmap: 222, madvise: 233, sendmsg: 211, closeRange: 436, epollCreate: 20, epollCtl: 21 }
+    : { exit: 60, mmap: 9, madvise: 28, sendmsg: 46, closeRange: 436, epollCreate: 291, epollCtl: 233 };
 
 /** Perl; `file` gives a deleted file of 4 MB, still open, and `hold` says that all is there and waits. */
 const PERL = `use strict; use threads; use Socket; $| = 1;
@@ -33,6 +33,12 @@ const PROGRAMS = {
       my $byte = "x"; my $iov = pack "PQ", $byte, 1; my $rights = pack "Qlllx4", 20, 1, 1, fileno $f;
       my $message = pack "QLx4PQPQlx4", 0, 0, $iov, 1, $rights, 24, 0;
       syscall(${NR.sendmsg}, fileno $to, $message, 0) == 1 or die "$!";
+    } hold;`,
+  // Each epoll may watch every descriptor.
+  watches: `${PERL} my $event = pack "LL3", 1, 0, 0, 0; for (1..900) { open my $f, "<", "/dev/random" or die; push @kept, $f }
+    for (1..$parts) {
+      my $epoll = syscall ${NR.epollCreate}, 0; $epoll > 0 or die;
+      for (@kept) { syscall(${NR.epollCtl}, $epoll, 1, fileno $_, $event) == 0 or die "$!" }
     } hold;`,
   own: `${PERL} threads->create(sub {
       my $r = syscall ${NR.closeRange}, 4e9, 4e9, 2; print "unshared\\n" if $r == 0;
@@ -79,6 +85,13 @@ describe('memory and disk use that simple sums miss', () => {
     expect(await run(program, 40, limits, 60)).toMatchObject({ exitCode: null, stopped: 'disk' });
     // What neighbours write meanwhile may count too: hence a limit that they do not reach.
     expect(await run(program, 3, { diskBytes: 4e9 }, 3)).toMatchObject({ exitCode: 0, stdout: 'held\n' });
+  });
+
+  test('[r33] what all epolls of a user may watch', async () => {
+    // 360,000 of them take 60 MB of the kernel's memory, so that the limit of memory does not matter.
+    expect((await unboxed(PROGRAMS.watches, 5)).stdout).toBe('held\n');
+    expect(await run(PROGRAMS.watches, 400, {}, 60)).toMatchObject({ exitCode: null, stopped: 'memory' });
+    expect(await run(PROGRAMS.watches, 20, {}, 3)).toMatchObject({ exitCode: 0, stdout: 'held\n' });
   });
 });
 

@@ -2,12 +2,15 @@ import { statfs } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
+import { openTableWatch, tableLimits, tableUse } from './kernel-tables.ts';
 import type { Init, Owner, ProcessTable } from './processes.ts';
 import { BYTES_A_FILE, bytesIn, memoryBytes, sharedBytes, unlinkedFiles } from './usage.ts';
 
 /** Milliseconds between two measurements of memory, and of disk. Our defaults. */
 const MEMORY_EVERY_MS = 200;
 const DISK_EVERY_MS = 500;
+/** Milliseconds between two counts of descriptors. Our default. */
+const TABLES_EVERY_MS = 1_000;
 /** Milliseconds between two reads of the maps, which are long. */
 const MAPS_EVERY_MS = 800;
 /** Folders are walked at least this often (milliseconds), even if the file system did not fill up. */
@@ -61,6 +64,7 @@ export async function watchLimits(
   const over = await Promise.race([
     watchMemory(watched, table, signal),
     watchDisk(watched, table, owner, signal),
+    watchTables(watched, table, signal),
   ]);
   return signal.aborted ? null : over;
 }
@@ -98,6 +102,20 @@ async function watchMemory(
     return null;
   };
   return await Promise.race([look(), readMaps()]);
+}
+
+/** Also with control groups: what the kernel counts for all processes of a user is not limited by them. */
+async function watchTables(
+  { init }: Pick<Watched, 'init'>,
+  table: ProcessTable,
+  signal: AbortSignal,
+): Promise<'memory' | null> {
+  const limits = tableLimits();
+  const isTooMuch = openTableWatch(limits);
+  while (await pause(TABLES_EVERY_MS, signal)) {
+    if (isTooMuch(await tableUse(table.within(init.namespace), limits))) return 'memory';
+  }
+  return null;
 }
 
 async function watchDisk(

@@ -112,6 +112,7 @@ export const ATTACKS: Readonly<Record<string, string>> = {
   r30: 'deleted files of a thread with its own descriptors',
   r31: 'paths of the data folder in /proc',
   r32: 'writing to the same folders',
+  r33: 'what all epolls of a user may watch',
   git01: 'core.fsmonitor',
   git02: 'filter.clean',
   git03: 'filter.process',
