@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { whileAlive } from './processes.ts';
+import { descriptorsOf, whileAlive } from './processes.ts';
 
 /**
  * What the kernel counts for all processes of a user, or of the machine: a command that takes all of it makes programs
@@ -18,24 +18,33 @@ interface TableUse {
 /** What is counted before other work gets a turn. */
 const COUNTED_AT_ONCE = 1_000;
 
+/** What one descriptor holds besides itself. */
+function heldBy(pid: number, fd: string): Omit<TableUse, 'descriptors'> {
+  const link = whileAlive(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '');
+  const isEpoll = link === 'anon_inode:[eventpoll]';
+  if (!isEpoll && !link.startsWith('socket:')) return { epollWatches: 0, inFlight: 0 };
+  const info = whileAlive(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8'), '');
+  return {
+    epollWatches: isEpoll ? (info.match(/^tfd:/gm)?.length ?? 0) : 0,
+    inFlight: Number(/^scm_fds:\s+(\d+)/m.exec(info)?.[1] ?? 0),
+  };
+}
+
 /** Counts what some processes use, in full or until a limit is exceeded. */
 export async function tableUse(pids: readonly number[], limits: TableUse): Promise<TableUse> {
   const use = { descriptors: 0, epollWatches: 0, inFlight: 0 };
   let counted = 0;
   for (const pid of pids) {
-    for (const fd of whileAlive(() => readdirSync(`/proc/${pid}/fd`), [])) {
+    const descriptors = descriptorsOf(pid);
+    // Whatever it has open is as invisible as what is in flight.
+    if (descriptors === null) use.inFlight += limits.inFlight + 1;
+    for (const fd of descriptors ?? []) {
+      const { epollWatches, inFlight } = heldBy(pid, fd);
       use.descriptors += 1;
-      const link = whileAlive(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '');
-      const isEpoll = link === 'anon_inode:[eventpoll]';
-      counted += 1;
-      if (isEpoll || link.startsWith('socket:')) {
-        const info = whileAlive(() => readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8'), '');
-        const watches = isEpoll ? (info.match(/^tfd:/gm)?.length ?? 0) : 0;
-        use.epollWatches += watches;
-        use.inFlight += Number(/^scm_fds:\s+(\d+)/m.exec(info)?.[1] ?? 0);
-        counted += watches;
-      }
+      use.epollWatches += epollWatches;
+      use.inFlight += inFlight;
       if (use.descriptors > limits.descriptors || use.epollWatches > limits.epollWatches) return use;
+      counted += 1 + epollWatches;
       if (counted < COUNTED_AT_ONCE) continue;
       counted = 0;
       await setImmediate();

@@ -2,9 +2,10 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { asFault } from '../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../ports/index.ts';
 import { makeArea, removeArea } from './areas.ts';
+import { lackOfCapabilities } from './capabilities.ts';
 import type { Delegation } from './control-groups.ts';
 import type { Variant } from './launch.ts';
-import { lackOfCapabilities, type Owner, runCommand } from './processes.ts';
+import { type Owner, runCommand } from './processes.ts';
 import { ownFolder } from './scratch.ts';
 import { SYSCALLS } from './syscalls.ts';
 

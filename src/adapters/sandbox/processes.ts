@@ -49,18 +49,21 @@ const EXITING = 0x4;
 
 interface ProcessStat {
   readonly state: string;
+  readonly parent: number;
   readonly flags: number;
   readonly startedAt: string;
 }
 
-/** State letter, flags and start time from /proc/PID/stat; null if there is no such process. */
+/** State letter, parent, flags and start time from /proc/PID/stat; null if there is no such process. */
 function readStat(pid: number): ProcessStat | null {
   const text = whileAlive(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
-  // The program's name, in parentheses, may contain anything; fields 3, 9 and 22 of proc(5) follow the last
+  // The program's name, in parentheses, may contain anything; fields 3, 4, 9 and 22 of proc(5) follow the last
   // parenthesis.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state, startedAt] = [fields[0], fields[19]];
-  return state && startedAt ? { state, flags: Number(fields[6]), startedAt } : null;
+  return state && startedAt
+    ? { state, parent: Number(fields[1]), flags: Number(fields[6]), startedAt }
+    : null;
 }
 
 /** Start time in clock ticks since boot; null if there is no such process. */
@@ -82,9 +85,10 @@ export function findInit(pid: number): Init | null {
   try {
     return { pid, startedAt: found.startedAt, namespace: readlinkSync(`/proc/${pid}/ns/ipc`) };
   } catch (thrown) {
-    const code = (thrown as NodeJS.ErrnoException).code ?? '';
-    if (!['EACCES', 'EPERM'].includes(code) || hasEnded(pid)) return null;
-    throw new Fault('SANDBOX_UNAVAILABLE', `The processes of a sandbox cannot be watched (${code}).`);
+    if (!refusesLook(thrown) || hasEnded(pid)) return null;
+    throw new Fault('SANDBOX_UNAVAILABLE', 'The processes of a sandbox cannot be watched.', {
+      cause: thrown,
+    });
   }
 }
 
@@ -99,13 +103,22 @@ export function isAlive(init: Init): boolean {
 
 interface NamespaceMember {
   readonly id: number;
-  readonly namespace: string;
+  /** Empty if it has none any more; null if we may not see it. */
+  readonly namespace: string | null;
 }
+
+const refusesLook = (thrown: unknown): boolean =>
+  ['EACCES', 'EPERM'].includes((thrown as NodeJS.ErrnoException).code ?? '');
 
 /** A process and its IPC namespace, which a first thread that has ended no longer has. */
 function inNamespace(pid: string): NamespaceMember {
-  const look = (id: string): NamespaceMember | null =>
-    whileAlive(() => ({ id: Number(id), namespace: readlinkSync(`/proc/${id}/ns/ipc`) }), null);
+  const look = (id: string): NamespaceMember | null => {
+    try {
+      return { id: Number(id), namespace: readlinkSync(`/proc/${id}/ns/ipc`) };
+    } catch (thrown) {
+      return refusesLook(thrown) ? { id: Number(id), namespace: null } : null;
+    }
+  };
   const threads = (): readonly string[] =>
     readStat(Number(pid))?.state === 'Z' ? whileAlive(() => readdirSync(`/proc/${pid}/task`), []) : [];
   return look(pid) ?? firstFound(threads(), look) ?? { id: Number(pid), namespace: '' };
@@ -120,16 +133,29 @@ function firstFound<T>(ids: readonly string[], look: (id: string) => T | null): 
   return null;
 }
 
+/**
+ * The namespace of the nearest ancestor that has one we may see. The kernel hides a process from ordinary users while
+ * it runs a program that its user may not read, as sudo is on some systems.
+ */
+function inherited(pid: number, known: ReadonlyMap<number, NamespaceMember>): string {
+  let member = known.get(pid);
+  for (let at = pid; member !== undefined && member.namespace === null; member = known.get(at))
+    at = readStat(at)?.parent ?? 0;
+  return member?.namespace ?? '';
+}
+
 export function openProcessTable(now: () => number): ProcessTable {
   let takenAt = Number.NEGATIVE_INFINITY;
   let byNamespace: ReadonlyMap<string, readonly number[]> = new Map();
   const take = (): ReadonlyMap<string, readonly number[]> => {
+    const members = new Map<number, NamespaceMember>();
+    for (const name of readdirSync('/proc'))
+      if (/^\d+$/.test(name)) members.set(Number(name), inNamespace(name));
     const found = new Map<string, number[]>();
-    for (const name of readdirSync('/proc')) {
-      if (!/^\d+$/.test(name)) continue;
-      const { id, namespace } = inNamespace(name);
-      const pids = found.get(namespace);
-      if (pids === undefined) found.set(namespace, [id]);
+    for (const [pid, { id, namespace }] of members) {
+      const name = namespace ?? inherited(pid, members);
+      const pids = found.get(name);
+      if (pids === undefined) found.set(name, [id]);
       else pids.push(id);
     }
     return found;
@@ -145,34 +171,19 @@ export function openProcessTable(now: () => number): ProcessTable {
   };
 }
 
+/** Names of the open descriptors of a process; null if we may not see them although it runs. */
+export function descriptorsOf(pid: number): readonly string[] | null {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch (thrown) {
+    return refusesLook(thrown) && !hasEnded(pid) ? null : [];
+  }
+}
+
 /** The unprivileged user of every sandboxed process if Runoff itself runs as root. */
 export interface Owner {
   readonly uid: number;
   readonly gid: number;
-}
-
-/** What root needs in order to look at processes of another user, and to end them: bits of linux/capability.h. */
-const NEEDED_OF_ROOT = { SYS_PTRACE: 19, KILL: 5 } as const;
-
-/**
- * Why Runoff as root can neither watch nor end what its sandboxes' user runs; null if it can. Container engines give
- * root fewer capabilities than the kernel does.
- */
-export function lackOfCapabilities(
-  owner: Owner | null,
-): { readonly why: string; readonly remedy: string } | null {
-  if (owner === null || process.getuid?.() !== 0) return null;
-  const mask = BigInt(
-    `0x${/^CapEff:\s+([0-9a-f]+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0}`,
-  );
-  const missing = Object.entries(NEEDED_OF_ROOT)
-    .filter(([, bit]) => ((mask >> BigInt(bit)) & 1n) === 0n)
-    .map(([name]) => name);
-  if (missing.length === 0) return null;
-  return {
-    why: `Runoff runs as root without the capability ${missing.join(' and ')}: it could not keep the sandboxes' user (uid ${owner.uid}) within its limits.`,
-    remedy: `Start Runoff as an ordinary user, or give it ${missing.map((name) => `CAP_${name}`).join(' and ')}.`,
-  };
 }
 
 /** Passes on what somebody types, until the program has ended. */

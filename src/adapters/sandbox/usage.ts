@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
+import { readFileSync, readlinkSync, statfsSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { Fault } from '../../core/model/index.ts';
-import { type Owner, runCommand, whileAlive } from './processes.ts';
+import { descriptorsOf, type Owner, runCommand, whileAlive } from './processes.ts';
 
 /** Sum in bytes of the given `Name:  123 kB` lines of a /proc file. */
 function kilobytesIn(text: string, names: readonly string[]): number {
@@ -84,6 +84,13 @@ function socketBytes(pids: readonly number[]): number {
   return Math.max(0, used - FREE_SOCKETS) * SOCKET_BYTES;
 }
 
+/** Sum in bytes of some lines of /proc/PID/status. */
+const residentBytes = (pid: number, names: readonly string[]): number =>
+  kilobytesIn(
+    whileAlive(() => readFileSync(`/proc/${pid}/status`, 'utf8'), ''),
+    names,
+  );
+
 /**
  * Bytes of memory that a sandbox uses, `shared` of them in memory without a name. Exact sharing is expensive to read,
  * so it is read only if the plain sum of resident sizes, which counts a shared page once for each of its users, exceeds
@@ -92,22 +99,15 @@ function socketBytes(pids: readonly number[]): number {
 export async function memoryBytes(pids: readonly number[], shared: number, limit: number): Promise<number> {
   const files = tmpfsBytes(pids) + socketBytes(pids);
   const sum = (...names: readonly string[]): number =>
-    pids.reduce(
-      (total, pid) =>
-        total +
-        kilobytesIn(
-          whileAlive(() => readFileSync(`/proc/${pid}/status`, 'utf8'), ''),
-          names,
-        ),
-      0,
-    );
+    pids.reduce((total, pid) => total + residentBytes(pid, names), 0);
   // Page tables: touching one page in every 2 MiB takes one page of them each time, and none that is resident.
   const plain = files + shared + sum('VmRSS', 'VmSwap', 'VmPTE');
   if (plain <= limit) return plain;
   let [own, inShared] = [sum('VmPTE'), 0];
   for (const pid of pids) {
     const text = whileAlive(() => readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'), '');
-    own += kilobytesIn(text, ['Pss', 'SwapPss']);
+    // Of a process that runs a program which its user may not read, an ordinary user sees only the plain sum.
+    own += text === '' ? residentBytes(pid, ['VmRSS', 'VmSwap']) : kilobytesIn(text, ['Pss', 'SwapPss']);
     inShared += kilobytesIn(text, ['Pss_Shmem']);
     await setImmediate();
   }
@@ -137,7 +137,9 @@ export async function unlinkedFiles(pids: readonly number[]): Promise<UnlinkedUs
     sizes.set(`${file.dev}:${file.ino}`, file.blocks * 512);
   };
   for (const pid of pids) {
-    for (const fd of whileAlive(() => readdirSync(`/proc/${pid}/fd`), [])) {
+    const descriptors = descriptorsOf(pid);
+    if (descriptors === null) unmeasured += 1;
+    for (const fd of descriptors ?? []) {
       count(`/proc/${pid}/fd/${fd}`);
       examined += 1;
       if (examined % DESCRIPTORS_AT_ONCE === 0) await setImmediate();

@@ -122,4 +122,32 @@ describe('the probe', () => {
       process.exit(child.kill() ? 0 : 1);`;
     expect(asRootWithout(['sys_ptrace'], look)).toEqual({ code: 'SANDBOX_UNAVAILABLE', ended: null });
   });
+
+  test.runIf(process.getuid?.() === 0)('a process that hides belongs to the sandbox of its parent', () => {
+    // Of another user, as for an ordinary user one whose program may only be executed.
+    const hide =
+      'setpriv --reuid=64190 --clear-groups sleep 60 & sleep 0.5; echo $!; readlink /proc/self/ns/ipc; wait';
+    const look = `
+      import { spawn } from 'node:child_process';
+      import { once } from 'node:events';
+      import { readlinkSync } from 'node:fs';
+      import { openProcessTable } from ${from('processes.ts')};
+      const parent = spawn('unshare', ['--ipc', 'sh', '-c', ${JSON.stringify(hide)}], { detached: true });
+      let said = '';
+      parent.stdout.on('data', (text) => (said += text));
+      while (!said.includes(']')) await once(parent.stdout, 'data');
+      const [pid, namespace] = said.split('\\n');
+      const within = openProcessTable(() => 0).within(namespace).map(Number);
+      let refused = null;
+      try { readlinkSync('/proc/' + pid + '/ns/ipc'); } catch ({ code }) { refused = code; }
+      console.log(JSON.stringify({ refused, ids: [parent.pid, Number(pid)], within }));
+      process.kill(-parent.pid, 'SIGKILL');`;
+    const found = asRootWithout(['sys_ptrace'], look) as {
+      refused: unknown;
+      ids: number[];
+      within: number[];
+    };
+    expect(found.refused).toBe('EACCES');
+    expect(found.within.toSorted()).toEqual(found.ids.toSorted());
+  });
 });

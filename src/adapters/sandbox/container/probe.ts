@@ -1,7 +1,8 @@
 import { asFault } from '../../../core/model/index.ts';
 import { DEFAULT_LIMITS, type ExecResult, type ExecSpec } from '../../../ports/index.ts';
 import { makeArea, removeArea } from '../areas.ts';
-import { lackOfCapabilities, type Owner } from '../processes.ts';
+import { lackOfCapabilities } from '../capabilities.ts';
+import type { Owner } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
 import { type ContainerEngine, ENGINES, type EngineName, findEngine } from './engine.ts';
 import type { ContainerSetup } from './flags.ts';

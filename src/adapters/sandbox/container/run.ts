@@ -261,7 +261,12 @@ async function firstGone(init: Init | null): Promise<void> {
 /** Among processes of a container, with ids as the host sees them, the one with id 1 inside; null if there is none. */
 function findInitAmong(pids: readonly number[]): Init | null {
   const pid = pids.find((candidate) => numberInside(candidate) === 1);
-  return pid === undefined ? null : findInit(pid);
+  try {
+    return pid === undefined ? null : findInit(pid);
+  } catch {
+    // The engine hides it while it sets it up.
+    return null;
+  }
 }
 
 function numberInside(pid: number): number | null {

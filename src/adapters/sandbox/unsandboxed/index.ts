@@ -10,11 +10,12 @@ import {
   type SandboxProbe,
 } from '../../../ports/index.ts';
 import { folder, makeArea, openCopies, openToOwner, removeArea, writeBelow } from '../areas.ts';
+import { lackOfCapabilities } from '../capabilities.ts';
 import { type Dialler, type EgressProxy, openEgress, publicInternet, withHosts } from '../egress/index.ts';
 import { INSIDE, insidePath, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
 import { NEVER_STARTED } from '../probed.ts';
-import { lackOfCapabilities, type Owner } from '../processes.ts';
+import type { Owner } from '../processes.ts';
 import { discardFolder, ownFolder } from '../scratch.ts';
 import { openProcessTree, runUnsandboxed } from './run.ts';
 
