@@ -69,7 +69,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     (await bases.isWhole(base)) && (await submodules.isWhole(base)) && (await setup.areWhole(base));
   const collector = overWholeBases(openCollector(sandbox, layout, { owner, limits }), isWhole);
   const setup = openSetup({ ...options, layout, locks, mirrors, areas, bases, collector, onDamage });
-  const submodules = openSubmodules({ ...options, git, layout, locks, mirrors });
+  const submodules = openSubmodules({ ...options, git, layout, locks, mirrors, onDamage });
   const store = openCandidateStore(git, layout, limits);
   const publishing = openPublishing(git, store);
   /** For a call on a prepared base: nothing of its repository is pruned meanwhile. */

@@ -14,7 +14,7 @@ import { type Areas, SETUP_AREA } from './areas.ts';
 import type { Bases } from './bases.ts';
 import type { Collector } from './collect.ts';
 import type { TreeEntry } from './commit-files.ts';
-import { isWhole } from './damage.ts';
+import { isWhole, setAsideDamaged } from './damage.ts';
 import { hasCode, keyOf, type Layout } from './layout.ts';
 import { type Locks, openSharedWork } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
@@ -33,6 +33,7 @@ interface LendingParts {
   readonly bases: Bases;
   readonly collector: Collector;
   readonly owner: FileOwner;
+  readonly onDamage: (path: string, why: string) => void;
 }
 
 /** A folder of installed packages: its path in the working tree, and where it really is. */
@@ -86,6 +87,8 @@ export function openLending(parts: LendingParts): Lend {
       if (failed !== null) return failed;
       const wrote = await collector.traces(base, area, await bases.facts(base), signal);
       const layer = layout.layer(base.repositoryKey, id);
+      // Otherwise a damaged one would stay in the place of the new one.
+      await setAsideDamaged(parts, base.repositoryKey, layer, () => fingerprintLayer(layer));
       const excess = await keepLayer(layer, area, wrote, null);
       return excess === null ? { base: layeredBase(base, layer) } : excess.message;
     } finally {

@@ -5,7 +5,7 @@ import { machineFaultIn, type Sha } from '../../core/model/index.ts';
 import type { SubmoduleAccess } from '../../core/settings/index.ts';
 import type { AbsentSubmodule, BaseCheckout, RepositorySource, Workspaces } from '../../ports/index.ts';
 import { checkOut } from './bases.ts';
-import { isWhole, writeMark } from './damage.ts';
+import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { abortError, errorTextOf, gitFault, wasDenied } from './faults.ts';
 import type { Git } from './git.ts';
 import { chownTo, hasCode, keyOf, type Layout, temporaryPath } from './layout.ts';
@@ -28,6 +28,7 @@ interface SubmoduleParts {
   readonly owner: FileOwner;
   /** Default: `MAX_SUBMODULE_BYTES`. */
   readonly submoduleBytes?: number;
+  readonly onDamage: (path: string, why: string) => void;
 }
 
 interface SubmoduleLayers {
@@ -69,12 +70,15 @@ export function openSubmodules(parts: SubmoduleParts): SubmoduleLayers {
       await filling.fill(all);
       const { absent, failed } = await filling.finish();
       const id = layerWith(failed);
-      await rename(fresh, layout.layer(base.repositoryKey, id)).catch((thrown: unknown) => {
+      const layer = layout.layer(base.repositoryKey, id);
+      // Otherwise a damaged one would stay in the place of the new one.
+      await setAsideDamaged(parts, base.repositoryKey, layer, () => layerFingerprint(layer));
+      await rename(fresh, layer).catch((thrown: unknown) => {
         if (!hasCode(thrown, 'ENOTEMPTY') && !hasCode(thrown, 'EEXIST')) throw thrown;
       });
       return {
         ...base,
-        submodules: { id, files: join(layout.layer(base.repositoryKey, id), 'files'), absent },
+        submodules: { id, files: join(layer, 'files'), absent },
       };
     } finally {
       await removeTree(fresh);
