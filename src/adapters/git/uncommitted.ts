@@ -8,7 +8,7 @@ import type { DamageMarks } from './damage.ts';
 import { rawEntries } from './diff-trees.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
-import { exists, isSha, type Layout } from './layout.ts';
+import { exists, isSha, type Layout, temporaryPath } from './layout.ts';
 import type { Locks } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
 import { identityEnv } from './publish.ts';
@@ -43,9 +43,10 @@ export function openUncommitted(parts: UncommittedParts): Workspaces['keepChange
       await mirrors.hold(source, head);
       const mirror = layout.mirror(key);
       return locks.fetching(key, async () => {
-        const scratch = layout.trash();
+        // A sweep removes it only while nobody uses the repository.
+        const scratch = temporaryPath(mirror);
         try {
-          await mkdir(scratch, { recursive: true, mode: 0o700 });
+          await mkdir(scratch, { mode: 0o700 });
           const theirs = await objectsOf(git, top);
           const index = await ownIndex(git, { top, head, mirror, scratch, theirs });
           const { tree, changes } = await addAll(index, { top, head, listed });

@@ -158,3 +158,19 @@ test('a name that is not UTF-8 is refused, since it could not be given back to g
     message: expect.stringMatching(/has a changed file whose name is not UTF-8/),
   });
 });
+
+test('sweeps of other processes meanwhile take nothing away', async () => {
+  const files = Object.fromEntries(Array.from({ length: 200 }, (_, n) => [`f${n}`, `${n}\n`]));
+  const { path } = world.repository(files);
+  const other = world.another();
+  writeFiles(path, { f1: 'edited\n' });
+  let over = false;
+  const sweeping = (async () => {
+    while (!over) await other.sweep(() => true);
+  })();
+  const { changes } = await world.workspaces.keepChanges(path, AT_MS).finally(() => {
+    over = true;
+  });
+  await sweeping;
+  expect(changes).toEqual([{ path: 'f1', change: 'modified' }]);
+});
