@@ -1,5 +1,5 @@
 import { mkdir, readFile, realpath, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, Fault, restarting, type Sha } from '../../core/model/index.ts';
 import type { Workspaces } from '../../ports/index.ts';
@@ -24,8 +24,7 @@ async function packFor(
   for (const commit of [base, parent.stdout.trim()]) {
     if (known === '' && isSha(commit) && (await has(commit))) known = `^${commit}\n`;
   }
-  // Beside the folders; after a crash a sweep removes it.
-  const scratch = temporaryPath(join(dirname(dirname(objects)), 'pack'));
+  const scratch = temporaryPath(objects);
   await mkdir(scratch, { mode: 0o700 });
   try {
     const done = await git({
@@ -97,6 +96,8 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
         const asked = await inTheirs(['rev-parse', '--path-format=absolute', '--git-path', ref]);
         if (asked.exitCode === 0) await rm(`${asked.stdout.replace(/\n$/, '')}.lock`, { force: true });
       };
+      // The branch belongs to this run alone: a lock is what a power failure left of an earlier try.
+      await unlock();
       const done = await inTheirs(['update-ref', ref, sha], {
         onKilled: unlock,
         config: { 'core.logAllRefUpdates': 'true' },
