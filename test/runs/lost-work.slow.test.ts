@@ -100,6 +100,16 @@ describe('checks whose process is killed', () => {
     },
   );
 
+  test('inside, while the base tests run, are repeated once', async () => {
+    const exec: FixtureOptions['exec'] = async (spec, real) => {
+      const result = await real(spec);
+      return spec.area.id.endsWith('x-base-1') && isTest(spec) ? { ...result, exitCode: 137 } : result;
+    };
+    const fixture = await shared.fixture({ files: FILES, exec });
+    expect(await fixture.base()).toMatchObject({ tests: base.tests, exitCode: 0, runs: 3 });
+    expect(fixture.tested.filter((area) => area.endsWith('again'))).toEqual(['base-1-again']);
+  });
+
   test('while their checkout is damaged run again on a new one', async () => {
     tried({
       part: 'Stored data is damaged',

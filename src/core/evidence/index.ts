@@ -23,6 +23,7 @@ export {
   silenceOf,
   withPackagesNote,
 } from './base-facts.ts';
+export { mergeBaseRuns } from './base-runs.ts';
 export { type Behaviour, type ContestedInput, compareBehaviour } from './behaviour.ts';
 export { checkerQuestions } from './checker-configuration.ts';
 export * from './evidence.ts';
@@ -125,7 +126,6 @@ export {
   fitsRepeatBudget,
   isExitCode,
   isTestOf,
-  mergeBaseRuns,
   newFailures,
   outcomeIn,
   packageOfTest,

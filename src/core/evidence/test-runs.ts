@@ -76,8 +76,9 @@ function countsByReport(base: TestRun, run: TestRun): Counts {
     (id) => here(id) === 'failed' || (here(id) === undefined && outcomeIn(base, id) !== 'skipped'),
   );
   const failed = new Set([...failing, ...broken]).size;
-  // A flaky test may make a command fail without any fault of the candidate.
-  const excused = run.flaky !== undefined || [...quarantined].some((id) => here(id) === 'failed');
+  // A flaky test, or a command that also fails on the base at times, may fail without any fault of the candidate.
+  const excused =
+    run.flaky !== undefined || [...quarantined].some((id) => id === EXIT_CODE || here(id) === 'failed');
   // So does a threshold of coverage: the base's tests cannot cover what a candidate adds.
   // Where tests print such messages themselves, as on the base, the message says nothing.
   const isExcusedByCoverage = run.belowCoverage && !saysBelowCoverage(base.tail);
@@ -125,41 +126,6 @@ export const REPEAT_BUDGET_MS = 120_000;
 /** Whether there is time to run this suite so many times in total. */
 export const fitsRepeatBudget = (run: Pick<TestRun, 'ms'>, times: number): boolean =>
   run.ms * times <= REPEAT_BUDGET_MS;
-
-/**
- * Merges several runs of one suite on one tree. Tests with inconsistent results, including those missing in some
- * runs, are removed and listed as flaky. A run without a report is ignored if others have one. With exit codes only,
- * the majority counts, and a disagreement is listed as `exit code`. Needs at least one run.
- */
-export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
-  const first = runs[0];
-  if (!first) throw new RangeError('mergeBaseRuns needs at least one run.');
-  if (runs.length === 1) return first;
-  const reported = runs.filter((run) => run.source === 'report');
-  if (reported.length === 0) return mergeExitCodes(first, runs);
-  const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
-  const flaky = ids.filter((id) => new Set(reported.map((run) => outcomeIn(run, id))).size > 1);
-  const isFlaky = new Set(flaky);
-  const calm = reported.find(succeeded) ?? (reported[0] as TestRun);
-  const tests = Object.entries(calm.tests).filter(([id]) => !isFlaky.has(id));
-  return {
-    ...calm,
-    tests: Object.fromEntries(tests),
-    runs: runs.length,
-    ...(flaky.length > 0 ? { flaky } : {}),
-  };
-}
-
-function mergeExitCodes(first: TestRun, runs: readonly TestRun[]): TestRun {
-  const good = runs.filter(succeeded);
-  const most =
-    good.length * 2 > runs.length ? (good[0] as TestRun) : (runs.find((run) => !succeeded(run)) ?? first);
-  const agree = good.length === 0 || good.length === runs.length;
-  const steps = uniqueSorted(runs.flatMap((run) => Object.keys(run.tests)));
-  const flakySteps = steps.filter((id) => new Set(runs.map((run) => outcomeIn(run, id))).size > 1);
-  const flaky = [...(agree ? [] : [EXIT_CODE]), ...flakySteps];
-  return { ...withoutTests(most, flakySteps), runs: runs.length, ...(flaky.length > 0 ? { flaky } : {}) };
-}
 
 /**
  * Merges a run with unexpected failures and the repetitions made for them: a suspect passes if it passes in most of

@@ -117,6 +117,10 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
   const doubts: readonly Doubt[] = [
     [!tested, 'The existing tests leave no report in which a test passes.'],
     [
+      hasManyFlaky(winning),
+      'Many of the existing tests gave different results in repeated runs, and do not count.',
+    ],
+    [
       fixShown(standing, false) !== 'executed',
       `No test that somebody else wrote or confirms shows that the task is done${unseenChange(winning)}.`,
     ],
@@ -154,6 +158,16 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
     [calibration.own?.noneClear === true, 'Too many clear picks were wrong in this repository.'],
   ];
   return doubts.flatMap(([holds, because]) => (holds ? [because] : []));
+}
+
+/** Share of the existing tests that may be flaky in a `clear` pick. Our default. */
+const MAX_FLAKY_SHARE = 0.1;
+/** A few tests are no share. */
+const MIN_FLAKY = 3;
+
+function hasManyFlaky({ baseTests }: Evidence): boolean {
+  const flaky = baseTests?.flaky?.length ?? 0;
+  return flaky >= MIN_FLAKY && flaky > MAX_FLAKY_SHARE * (flaky + (baseTests?.total ?? 0));
 }
 
 type Doubt = readonly [holds: boolean, because: string];

@@ -11,7 +11,7 @@ import {
 } from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
-import { type ArtifactRef, type Candidate, Fault, inParallel } from '../../core/model/index.ts';
+import { type ArtifactRef, type Candidate, Fault, inParallel, showsKill } from '../../core/model/index.ts';
 import { mayWriteTests, rankingOptionsOf } from '../../core/ranking/index.ts';
 import { type BaseStep, commandFailure, type ExaminationStep, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
@@ -246,7 +246,13 @@ function basePackagesMs({ task }: CheckRunner): number {
   return examinationBudget({ settingMs, suiteMs: 0, candidates: 0, parallel: 1 });
 }
 
-const runBase = (runner: CheckRunner, time: number, packagesMs?: number): Promise<TestRun> =>
-  inArea(runner, areaId(runner.task.runId, 'base', String(time)), (area: WorkArea) =>
-    runTests(runner, area, { packagesMs }),
-  );
+/** One whose output shows that a program inside was killed is repeated once: its report may have only the first tests. */
+async function runBase(runner: CheckRunner, time: number, packagesMs?: number): Promise<TestRun> {
+  const once = (...again: readonly string[]) =>
+    inArea(runner, areaId(runner.task.runId, 'base', String(time), ...again), (area: WorkArea) =>
+      runTests(runner, area, { packagesMs }),
+    );
+  const run = await once();
+  const isKilled = run.stopped === null && showsKill({ exitCode: run.exitCode, output: run.tail });
+  return isKilled ? once('again') : run;
+}

@@ -7,6 +7,7 @@ import {
   fitsRepeatBudget,
   mergeBaseRuns,
   newFailures,
+  outcomeIn,
   REPEAT_BUDGET_MS,
   resolveSuspects,
   SUSPECT_RUNS,
@@ -31,11 +32,40 @@ describe('the base suite, run three times on the base', () => {
   test('a test that does not always give the same answer is quarantined by name', () => {
     const first = run({ a: 'passed', b: 'passed', c: 'failed', d: 'passed' });
     const other = run({ a: 'passed', b: 'failed', c: 'failed' });
-    expect(mergeBaseRuns([first, first, other])).toMatchObject({
+    expect(mergeBaseRuns([first, { ...other, exitCode: 0 }, first])).toMatchObject({
       tests: { a: 'passed', c: 'failed' },
       flaky: ['b', 'd'],
       runs: 3,
     });
+    expect(mergeBaseRuns([first, other, other])).toMatchObject({ flaky: ['b', 'd'] });
+  });
+
+  test('one that ends early takes no test out of the comparison, except the one at which it ended', () => {
+    const whole = run({ a: 'passed', b: 'passed', c: 'passed', d: 'passed' });
+    const panic = run({ a: 'passed', b: 'failed' });
+    for (const runs of [
+      [panic, whole, whole],
+      [whole, panic, whole],
+      [whole, whole, panic],
+    ]) {
+      const base = mergeBaseRuns(runs);
+      expect(base).toMatchObject({ tests: { a: 'passed', c: 'passed', d: 'passed' }, flaky: ['b'] });
+      expect(compareBase(base, run({ ...whole.tests, c: 'failed' })).regressions).toEqual(['c']);
+    }
+    const killed = run({ a: 'passed' }, { exitCode: 137 });
+    expect(mergeBaseRuns([whole, killed, whole])).toEqual({ ...whole, runs: 3 });
+    expect(mergeBaseRuns([killed, killed, whole])).toMatchObject({ flaky: ['b', 'c', 'd'] });
+  });
+
+  test('an exit code that no test explains is no fault of a candidate where the base has it, too', () => {
+    const good = run({ a: 'passed' });
+    const silent = run({ a: 'passed' }, { exitCode: 1 });
+    const base = mergeBaseRuns([silent, good, silent]);
+    expect(base).toMatchObject({ tests: { a: 'passed' }, flaky: [EXIT_CODE] });
+    expect(compareBase(base, silent).regressions).toEqual([]);
+    expect(compareBase(mergeBaseRuns([good, good, good]), silent).regressions).toEqual([EXIT_CODE]);
+    const flaky = run({ a: 'failed' });
+    expect(mergeBaseRuns([flaky, good, good])).toMatchObject({ flaky: ['a'] });
   });
 
   test('equal runs name nothing, and a single run is unchanged', () => {
@@ -85,7 +115,11 @@ describe('the base suite, run three times on the base', () => {
         expect(Object.entries(there.tests).sort()).toEqual(Object.entries(back.tests).sort());
         expect(there.flaky).toEqual(back.flaky);
         // Whatever a candidate makes of them, quarantined tests are no regression.
-        for (const one of runs) expect(compareBase(there, one).regressions).toEqual([]);
+        for (const one of runs) {
+          const { regressions } = compareBase(there, one);
+          // What is missing in a run of a candidate is repeated.
+          expect(regressions.filter((id) => outcomeIn(one, id) !== undefined)).toEqual([]);
+        }
       }),
     );
   });

@@ -78,6 +78,18 @@ describe('a pick that makes a red base test pass', () => {
     expect(fixes()).toMatchObject({ alias: 'A', confidence: 'likely' });
   });
 
+  test('is not clear if many of the existing tests are flaky and so do not count', () => {
+    const fixes = (flaky: readonly string[]) => {
+      const [one, other] = [
+        fixing(candidate('A', { behaviour: FIRST }), 1),
+        candidate('B', { behaviour: OTHER }),
+      ];
+      return decided({ ...one, baseTests: { ...(one.baseTests ?? raise()), flaky } }, other);
+    };
+    expect(fixes(['a', 'b'])).toMatchObject({ alias: 'A', confidence: 'clear' });
+    expect(fixes(['a', 'b', 'c'])).toMatchObject({ alias: 'A', confidence: 'likely' });
+  });
+
   test('is a winner if its rival breaks something', () => {
     const breaking = candidate('B', { independentTests: independentTests(5, 0), breaks: ['t'] });
     expect(decided(unrelated, breaking)).toMatchObject({ kind: 'winner', alias: 'A' });

@@ -1,0 +1,62 @@
+import { uniqueSorted } from '../model/index.ts';
+import type { TestRun } from './evidence.ts';
+import { EXIT_CODE, outcomeIn, succeeded, withoutTests } from './test-runs.ts';
+
+/**
+ * Merges several runs of one suite on one tree. Tests with inconsistent results, including those missing in some
+ * runs, are removed and listed as flaky. A test that is missing in one run alone, which failed, is not: the run ended
+ * early, by a panic or for lack of memory, and would take all later tests out of the comparison. A run without a
+ * report is ignored if others have one. With exit codes only, the majority counts, and a disagreement is listed as
+ * `exit code`; with reports it is if no flaky test explains it. Needs at least one run.
+ */
+export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
+  const first = runs[0];
+  if (!first) throw new RangeError('mergeBaseRuns needs at least one run.');
+  if (runs.length === 1) return first;
+  const reported = runs.filter((run) => run.source === 'report');
+  if (reported.length === 0) return mergeExitCodes(first, runs);
+  const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
+  const flakyTests = ids.filter((id) => isFlaky(reported, id));
+  const left = new Set(flakyTests);
+  const steady = ids.filter((id) => !left.has(id));
+  const isWhole = (run: TestRun, of: readonly string[] = steady) =>
+    of.every((id) => outcomeIn(run, id) !== undefined);
+  const isUnexplained = (run: TestRun) =>
+    !succeeded(run) &&
+    !run.belowCoverage &&
+    isWhole(run, ids) &&
+    !Object.values(run.tests).includes('failed');
+  const isExitFlaky = reported.some(succeeded) && reported.some(isUnexplained);
+  const flaky = isExitFlaky ? uniqueSorted([EXIT_CODE, ...flakyTests]) : flakyTests;
+  const calm = reported.find(succeeded) ?? reported.find((run) => isWhole(run)) ?? (reported[0] as TestRun);
+  const tests = steady.flatMap((id) => {
+    const outcome = reported.map((run) => outcomeIn(run, id)).find((one) => one !== undefined);
+    return outcome === undefined ? [] : [[id, outcome] as const];
+  });
+  return {
+    ...calm,
+    tests: Object.fromEntries(tests),
+    runs: runs.length,
+    ...(flaky.length > 0 ? { flaky } : {}),
+  };
+}
+
+/** Whether a test has different results, or is missing in a run that did not merely end early. */
+function isFlaky(runs: readonly TestRun[], id: string): boolean {
+  const having = runs.filter((run) => outcomeIn(run, id) !== undefined);
+  const [lacking] = runs.filter((run) => outcomeIn(run, id) === undefined);
+  const isCutOff = lacking !== undefined && !succeeded(lacking) && having.length === runs.length - 1;
+  const counted = isCutOff && having.length > 1 ? having : runs;
+  return new Set(counted.map((run) => outcomeIn(run, id))).size > 1;
+}
+
+function mergeExitCodes(first: TestRun, runs: readonly TestRun[]): TestRun {
+  const good = runs.filter(succeeded);
+  const most =
+    good.length * 2 > runs.length ? (good[0] as TestRun) : (runs.find((run) => !succeeded(run)) ?? first);
+  const agree = good.length === 0 || good.length === runs.length;
+  const steps = uniqueSorted(runs.flatMap((run) => Object.keys(run.tests)));
+  const flakySteps = steps.filter((id) => new Set(runs.map((run) => outcomeIn(run, id))).size > 1);
+  const flaky = [...(agree ? [] : [EXIT_CODE]), ...flakySteps];
+  return { ...withoutTests(most, flakySteps), runs: runs.length, ...(flaky.length > 0 ? { flaky } : {}) };
+}
