@@ -108,6 +108,12 @@ test('a candidate on which nothing shows that the lock started is compared witho
   }
   const { gates } = await examined(BASE_RUNS, { here: green, locked: red, unlocked: red });
   expect(gates).toMatchObject([{ passed: true }, { gate: 'steady', passed: false }]);
+  const hanging = { ...green, stopped: 'wall' } as const;
+  const hidden = await examined(BASE_RUNS, { here: green, locked: red, unlocked: hanging });
+  expect(hidden.gates).toMatchObject([
+    { gate: 'untampered', because: expect.stringContaining('left no records') },
+    { gate: 'steady', unlocked: 'differs' },
+  ]);
 });
 
 test('a candidate whose tests fail only where the lock works depends on what it replaces', async () => {
