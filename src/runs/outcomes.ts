@@ -8,6 +8,7 @@ import { loadRun, readPatch, repositoryKeyOf, type World } from './context.ts';
 import { standingPicks } from './picks.ts';
 import { areNamesHidden } from './shown.ts';
 import { unlessDamaged } from './stage.ts';
+import { isTakenOver } from './taken-over.ts';
 
 type OutcomePorts = Pick<World, 'artifacts' | 'clock' | 'store'>;
 
@@ -72,9 +73,9 @@ const repositoryNameOf = ({ origin }: Pick<RunRecord, 'origin'>): string =>
 const shippedDecision = ({ evidence = [], judgement }: RunRecord, ranking: readonly Ranked[]) =>
   decide(ranking, evidence, { judgement });
 
-/** A retry reuses the patches of an earlier run at no cost; that run counts them. */
+/** A retry reuses the patches of an earlier run; that run counts them. */
 function takenOverIn({ request }: RunRecord, candidates: readonly Candidate[]): ReadonlySet<Alias> {
   const parsed = RunRequest.safeParse(request);
   if (!parsed.success || !parsed.data.carry) return new Set();
-  return new Set(candidates.filter(({ usage }) => usage.calls === 0).map(({ alias }) => alias));
+  return new Set(candidates.filter(isTakenOver).map(({ alias }) => alias));
 }

@@ -41,7 +41,8 @@ function verdictOn(outcomes: readonly CandidateOutcome[]): Verdict | null {
   if (!first || first.chance === null) return null;
   const { pull, pick, shown, chance } = first;
   if (pick === null && (pull === null || pull.state === 'open')) return null;
-  if (pull?.state === 'closed' && shown) {
+  // Whoever also picked none says that this one was wrong.
+  if (pull?.state === 'closed' && shown && pick !== 'none') {
     return { chance, right: 0, weight: CONFIDENCE_RULES.closedWeight };
   }
   // A merge that kept less than half of it says that it was wrong.

@@ -1,5 +1,5 @@
 import { byCodeUnits, type Usd } from '../model/index.ts';
-import { type Beta, meanOf, quantile } from './beta.ts';
+import { type Beta, cumulative, meanOf, quantile } from './beta.ts';
 import {
   type CandidateOutcome,
   contestantKey,
@@ -75,8 +75,8 @@ export function leaderboardOf(outcomes: readonly CandidateOutcome[]): Leaderboar
       return { key: trialKey(group[0] as Trial), group, tally, beta: posterior(prior, tally) };
     })
     .toSorted((one, other) => meanOf(other.beta) - meanOf(one.beta) || byCodeUnits(one.key, other.key));
-  const runsWith = (fits: (one: CandidateOutcome) => boolean): number =>
-    new Set(sorted.filter(fits).map(({ runId }) => runId)).size;
+  const runsWith = (fits: FitsInRun): number =>
+    [...byRun.values()].filter((run) => run.some((one) => fits(one, run))).length;
   return {
     runs: byRun.size,
     edited: runsWith(isEdited),
@@ -109,6 +109,8 @@ const tallyOf = (group: readonly Trial[]): Tally =>
     NO_TALLY,
   );
 
+type FitsInRun = (one: CandidateOutcome, run: readonly CandidateOutcome[]) => boolean;
+
 interface Rating {
   readonly tally: Tally;
   readonly beta: Beta;
@@ -120,7 +122,9 @@ const isMerged = ({ shown, pull }: CandidateOutcome): boolean => shown && pull?.
 const isEdited = (one: CandidateOutcome): boolean => isMerged(one) && (one.pull?.edited ?? 0) > 0;
 const isReverted = (one: CandidateOutcome): boolean =>
   isMerged(one) && typeof one.pull?.revertedAt === 'number';
-const isPickedAgainst = ({ pick, first: led }: CandidateOutcome): boolean => pick === 'this' && led === null;
+/** In its run: where Runoff put nobody first, no pick is one against it. */
+const isPickedAgainst = ({ pick, first: led }: CandidateOutcome, run: readonly CandidateOutcome[]): boolean =>
+  pick === 'this' && led === null && run.some(({ first }) => first !== null);
 const isSound = ({ survived, regressions }: CandidateOutcome): boolean => survived && regressions === 0;
 
 function standingOf(trials: readonly Trial[], rating: Rating): Standing {
@@ -129,8 +133,8 @@ function standingOf(trials: readonly Trial[], rating: Rating): Standing {
   const { agent, model, prompt } = group[0] as CandidateOutcome;
   const usd = group.reduce((sum, one) => sum + one.usd, 0);
   const count = (fits: (one: CandidateOutcome) => boolean): number => group.filter(fits).length;
-  const runsWith = (fits: (one: CandidateOutcome) => boolean): number =>
-    trials.filter(({ candidates }) => candidates.some(fits)).length;
+  const runsWith = (fits: FitsInRun): number =>
+    trials.filter(({ candidates }) => candidates.some((one) => fits(one, byRun.get(one.runId) ?? []))).length;
   return {
     agent,
     model,
@@ -214,12 +218,7 @@ function duelsIn(trials: readonly Trial[]): readonly Duel[] {
 
 /** The probability of a result that is at least as uneven, in either direction, if both are equally good. */
 function signTest([a, b]: Duel['better']): number {
-  const runs = a + b;
-  let term = 0.5 ** runs;
-  let tail = 0;
-  for (let i = 0; i <= Math.min(a, b); i++) {
-    tail += term;
-    term *= (runs - i) / (i + 1);
-  }
-  return Math.min(1, 2 * tail);
+  if (a === b) return 1;
+  // A sum of binomial terms starts with 0.5 to the number of runs, which is 0 from 1,075 on.
+  return Math.min(1, 2 * cumulative(0.5, { a: Math.max(a, b), b: Math.min(a, b) + 1 }));
 }

@@ -17,6 +17,7 @@ import { type RestorePorts, restoreTree } from '../base/index.ts';
 import { hasPrice, oneMoreContestant } from '../contestants.ts';
 import { priorityIn, repositoryKeyOf, taskOf, type World } from '../context.ts';
 import type { StageRunner, WorkTime } from '../stage.ts';
+import { takenOverNote } from '../taken-over.ts';
 import { stepOfField } from './field.ts';
 
 /** Dependencies of queueing candidates. */
@@ -145,7 +146,7 @@ function takenOver(
     ...here,
     state: 'coded',
     usage: NO_USAGE,
-    note: `taken over from run ${candidate.runId}, where it was ${candidate.alias}${how}`,
+    note: takenOverNote(candidate, how),
   };
 }
 

@@ -68,6 +68,18 @@ describe('confidence from own outcomes', () => {
     ).toBe(60);
   });
 
+  test('a pick of none stays a whole verdict when the pull request is closed, as Runoff asks', () => {
+    const none = verdicts(repeated(20, () => false)).map((one) => ({
+      ...one,
+      pick: 'none' as const,
+      shown: one.first !== null,
+      pull: { state: 'open' as 'open' | 'closed', edited: null, revertedAt: null },
+    }));
+    const closed = none.map((one) => ({ ...one, pull: { ...one.pull, state: 'closed' as const } }));
+    expect(confidenceShift(closed)?.offset).toBeLessThan(0);
+    expect(confidenceShift(closed)).toEqual(confidenceShift(none));
+  });
+
   test('no record makes a decision surer than the shipped curve does', () => {
     const surest: readonly string[] = ['none', 'toss-up', 'likely', 'clear'];
     const wordOf = (decision: Decision) =>

@@ -137,6 +137,22 @@ describe('the leaderboard', () => {
     });
   });
 
+  test('where Runoff put nobody first, no pick is one against it', () => {
+    const board = leaderboardOf(run(1, FIELD, MODELS.gpt, { first: null }));
+    expect([board.pickedAgainst, ...board.standings.map((one) => one.pickedAgainst)]).toEqual([0, 0, 0, 0]);
+    expect(leaderboardOf(run(1, FIELD, MODELS.gpt)).pickedAgainst).toBe(1);
+  });
+
+  test('equals are not told apart by however many runs', () => {
+    const runs = (count: number, wins: number) =>
+      Array.from({ length: count }, (_, i) =>
+        run(i, [MODELS.claude, MODELS.gpt], i < wins ? MODELS.claude : MODELS.gpt),
+      ).flat();
+    const isAhead = (count: number, wins: number) =>
+      leaderboardOf(runs(count, wins)).standings[0]?.isAheadOfNext;
+    expect([isAhead(1_076, 539), isAhead(2_000, 1_001), isAhead(2_000, 1_100)]).toEqual([false, false, true]);
+  });
+
   test('repairs and merged patches count for nobody', () => {
     const repair = run(1, FIELD, MODELS.gpt).map((one) => ({ ...one, round: 'repair' as const }));
     expect(leaderboardOf(repair).standings).toEqual([]);
