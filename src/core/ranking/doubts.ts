@@ -112,14 +112,9 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
   const { winning, decidedBy, calibration } = standing;
   const { baseTests } = winning;
   const isContested = (baseTests?.contested ?? []).length > 0;
-  const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
   const proof = hasIndependentProof(standing);
   const doubts: readonly Doubt[] = [
-    [!tested, 'The existing tests leave no report in which a test passes.'],
-    [
-      hasManyFlaky(winning),
-      'Many of the existing tests gave different results in repeated runs, and do not count.',
-    ],
+    ...baseTestDoubts(winning),
     [
       fixShown(standing, false) !== 'executed',
       `No test that somebody else wrote or confirms shows that the task is done${unseenChange(winning)}.`,
@@ -164,6 +159,18 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
 const MAX_FLAKY_SHARE = 0.1;
 /** A few tests are no share. */
 const MIN_FLAKY = 3;
+
+function baseTestDoubts(winning: Evidence): readonly Doubt[] {
+  const { baseTests } = winning;
+  const tested = baseTests?.source === 'report' && baseTests.passed > 0 && !baseTests.silent;
+  return [
+    [!tested, 'The existing tests leave no report in which a test passes.'],
+    [
+      hasManyFlaky(winning),
+      'Many of the existing tests gave different results in repeated runs, and do not count.',
+    ],
+  ];
+}
 
 function hasManyFlaky({ baseTests }: Evidence): boolean {
   const flaky = baseTests?.flaky?.length ?? 0;
