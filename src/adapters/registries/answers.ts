@@ -159,12 +159,22 @@ export function netrcLogins(text: string, hosts: readonly string[]): readonly Lo
   });
 }
 
+/** The home of a client's user; the root folder where neither variable nor account names one, as in some containers. */
+export function homeOf({ HOME }: ClientEnvironment): string {
+  if (HOME !== undefined) return HOME;
+  try {
+    return homedir();
+  } catch {
+    return '/';
+  }
+}
+
 /** Logins for these places in the operator's netrc file, which pip, uv and Go read. */
 export async function netrcAt(
   env: ClientEnvironment,
   places: readonly HostPath[],
 ): Promise<readonly Login[]> {
-  const text = await fileText(env.NETRC ?? join(env.HOME ?? homedir(), '.netrc'));
+  const text = await fileText(env.NETRC ?? join(homeOf(env), '.netrc'));
   const hosts = new Set(places.map(({ host }) => host));
   return loginsWithin(netrcLogins(text, [...hosts]), places);
 }
@@ -198,7 +208,7 @@ export const localFolderOf = (value: string): string | null => {
 
 /** Never share a folder that contains the home of Runoff's user, and so logins and keys, whatever pip's settings. */
 const mayBeShared = (path: string): boolean =>
-  existsSync(path) && relative(realpathSync(path), realpathSync(homedir())).startsWith('..');
+  existsSync(path) && relative(realpathSync(path), realpathSync(homeOf(process.env))).startsWith('..');
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -213,6 +223,8 @@ const CLIENT_VARIABLES =
  * the folder for temporary files unless it is told not to, and nobody would remove that.
  */
 export const clientEnvironment = (env: Environment): Environment => ({
+  // npm does not start without one.
+  HOME: homeOf(env),
   ...Object.fromEntries(Object.entries(env).filter(([name]) => CLIENT_VARIABLES.test(name))),
   NODE_DISABLE_COMPILE_CACHE: '1',
 });

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { RuntimeLanguage } from '../../core/settings/index.ts';
@@ -8,6 +7,7 @@ import {
   besideIndex,
   type ClientAnswer,
   fileText,
+  homeOf,
   hostOf,
   isText,
   type Login,
@@ -58,7 +58,7 @@ async function askNpm(question: ClientQuestion): Promise<ClientAnswer> {
   const found = files.flatMap((text) => npmLogins(text, registry, env));
   const written = Object.values(settings).filter((value) => typeof value === 'string');
   const yarn = /^npmRegistryServer:\s*["']?([^\s"']+)/m.exec(
-    await fileText(join(env.HOME ?? homedir(), '.yarnrc.yml')),
+    await fileText(join(homeOf(env), '.yarnrc.yml')),
   )?.[1];
   // Since version 2, Yarn does not read .npmrc and has its own registry setting.
   const forYarn = yarn !== undefined && hostOf(yarn) !== null ? yarn : registry;

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { readPlainToml } from '../../core/settings/index.ts';
 import {
@@ -7,6 +6,7 @@ import {
   type ClientAnswer,
   type ClientEnvironment,
   fileText,
+  homeOf,
   isText,
   loginIn,
   netrcAt,
@@ -24,7 +24,7 @@ interface Index {
  * user's file before the machine's. Missing settings default to pip's.
  */
 export async function askUv(env: ClientEnvironment): Promise<ClientAnswer> {
-  const home = env.XDG_CONFIG_HOME ?? join(env.HOME ?? homedir(), '.config');
+  const home = env.XDG_CONFIG_HOME ?? join(homeOf(env), '.config');
   const files = await Promise.all(
     [env.UV_CONFIG_FILE, join(home, 'uv/uv.toml'), '/etc/uv/uv.toml'].map(fileText),
   );

@@ -4,7 +4,12 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { loginIn, netrcLogins, npmLogins } from '../../../src/adapters/registries/answers.ts';
+import {
+  clientEnvironment,
+  loginIn,
+  netrcLogins,
+  npmLogins,
+} from '../../../src/adapters/registries/answers.ts';
 import { openAuthority } from '../../../src/adapters/registries/authority.ts';
 import { openRegistries } from '../../../src/adapters/registries/index.ts';
 import { memoryLog } from '../../server/delivery.ts';
@@ -71,6 +76,14 @@ describe('logins', () => {
       { host: 'pypi.test:443', path: '/', authorization: `Basic ${btoa('me:one')}` },
     ]);
   });
+});
+
+test('clients have a home, whatever names it', () => {
+  expect(clientEnvironment({ HOME: '/home/of/somebody', SECRET: 'x' })).toEqual({
+    HOME: '/home/of/somebody',
+    NODE_DISABLE_COMPILE_CACHE: '1',
+  });
+  expect(clientEnvironment({}).HOME).toMatch(/^\//);
 });
 
 describe('logins of a whole host', () => {
