@@ -1,7 +1,10 @@
+import { once } from 'node:events';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
+import { Agent, get } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { Fault, runToEnd } from '../../core/model/index.ts';
@@ -49,6 +52,31 @@ async function runIn(
   if (end.timedOut) throw new SilentClient(program, answerMs);
   if (end.failed) throw end;
   return end.stdout;
+}
+
+/** What a host answers to a GET request, through the proxy of this machine, if the environment names one. */
+export async function fetchProxied(
+  url: string,
+  { env, answerMs }: Pick<ClientQuestion, 'env' | 'answerMs'>,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const signal = AbortSignal.timeout(answerMs);
+  const proxy = env.https_proxy || env.HTTPS_PROXY || env.all_proxy || env.ALL_PROXY;
+  if (!proxy) {
+    const answer = await fetch(url, { signal });
+    return { status: answer.status, text: await answer.text() };
+  }
+  // Node's own `fetch` takes no proxy for a single request.
+  const HTTPS_PROXY = proxy.includes('://') ? proxy : `http://${proxy}`;
+  // Others take an entry for the hosts below it, too.
+  const direct = (env.no_proxy ?? env.NO_PROXY ?? '').split(/[\s,]+/).filter(Boolean);
+  const NO_PROXY = direct.flatMap((name) => [name, `.${name.replace(/^\./, '')}`]).join(',');
+  const agent = new Agent({ proxyEnv: { HTTPS_PROXY, NO_PROXY } });
+  try {
+    const [answer] = (await once(get(url, { agent, signal }), 'response')) as [IncomingMessage];
+    return { status: answer.statusCode ?? 0, text: await text(answer) };
+  } finally {
+    agent.destroy();
+  }
 }
 
 async function inNewFolder<T>(

@@ -21,7 +21,7 @@ import {
   urlsIn,
   withoutLogin,
 } from './answers.ts';
-import { ANSWER_MS, type ClientQuestion, run, watched } from './asking.ts';
+import { type ClientQuestion, fetchProxied, run, watched } from './asking.ts';
 import { askMaven } from './maven.ts';
 import { askUv } from './uv.ts';
 
@@ -182,10 +182,10 @@ async function askCargo(question: ClientQuestion): Promise<ClientAnswer> {
     proxyEnv: (proxy) => ({ CARGO_HTTP_PROXY: proxy, CARGO_NET_RETRY: '0' }),
   });
   if (index === undefined) return accessTo([]);
-  const answer = await fetch(`https://${index}/config.json`, { signal: AbortSignal.timeout(ANSWER_MS) });
+  const answer = await fetchProxied(`https://${index}/config.json`, question);
   // An index below a path of its host, of which only the host is observed. Its packages are mostly on the same host.
   if ([401, 404].includes(answer.status)) return accessTo([`https://${index}`]);
-  const { dl } = CargoIndex.parse(await answer.json());
+  const { dl } = CargoIndex.parse(JSON.parse(answer.text));
   return accessTo([`https://${index}`, dl]);
 }
 

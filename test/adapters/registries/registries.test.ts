@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -380,6 +383,24 @@ describe('the registries for a set-up command', () => {
     expect((await registries.of('cargo fetch')).hosts).toEqual([]);
     // The index that this Cargo asks for does not exist, so nobody can say where its packages are.
     expect(log.lines.map(({ message }) => message)).toEqual(['cargo did not say which registry it uses.']);
+  });
+
+  test('are asked of the index of Cargo through the proxy of this machine, if it has one', async () => {
+    const asked: (string | undefined)[] = [];
+    const proxy = createServer().on('connect', ({ url }, socket) => {
+      asked.push(url);
+      socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n');
+    });
+    await once(proxy.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const https_proxy = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      expect((await open({ https_proxy }).registries.of('cargo fetch')).hosts).toEqual([]);
+      expect(asked).toEqual(['127.0.0.1.nowhere.test:443']);
+      await open({ https_proxy, no_proxy: 'nowhere.test' }).registries.of('cargo fetch');
+      expect(asked).toHaveLength(1);
+    } finally {
+      proxy.close();
+    }
   });
 
   test.each([
