@@ -101,6 +101,12 @@ function requireShared(operator: Operator): void {
       'DATABASE_URL is not set: a worker shares the database of the App, and the embedded one serves one machine only. Set it to the same value as for `runoff serve`.',
     );
   }
+  if (!operator.artifacts) {
+    throw new Fault(
+      'ENVIRONMENT_INVALID',
+      'ARTIFACTS_URL is not set: the App could not read the patches and test results of this worker. Set it to the same value as for `runoff serve`.',
+    );
+  }
   if (!operator.app) {
     throw new Fault(
       'ENVIRONMENT_INVALID',

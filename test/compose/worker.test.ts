@@ -20,11 +20,15 @@ afterEach(async () => {
   for (const step of undo.splice(0).toReversed()) await step();
 });
 
-async function operatorOf(env: Readonly<Record<string, string>>) {
+async function folderFor(name: string): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'runoff-worker-'));
   undo.push(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
   await chmod(home, 0o711);
-  const data = join(home, 'data');
+  return join(home, name);
+}
+
+async function operatorOf(env: Readonly<Record<string, string>>) {
+  const data = await folderFor('data');
   const app = { APP_ID: '7', PRIVATE_KEY: privateKey, WEBHOOK_SECRET: '0123456789abcdef' };
   const parsed = parseEnvironment({ RUNOFF_DATA: data, LOG_LEVEL: 'silent', ...app, ...env });
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
@@ -34,7 +38,12 @@ async function operatorOf(env: Readonly<Record<string, string>>) {
 test('a worker with a port shows its health to everybody, and its metrics only with the token', async () => {
   const database = await freshDatabase();
   undo.push(() => database.drop());
-  const operator = await operatorOf({ DATABASE_URL: database.url, PORT: '0', METRICS_TOKEN: TOKEN });
+  const operator = await operatorOf({
+    DATABASE_URL: database.url,
+    ARTIFACTS_URL: await folderFor('artifacts'),
+    PORT: '0',
+    METRICS_TOKEN: TOKEN,
+  });
   await furnish(operator.data);
   const worker = await openWorker(operator);
   undo.push(() => worker.close());
@@ -47,11 +56,16 @@ test('a worker with a port shows its health to everybody, and its metrics only w
   expect(webhook.status).toBe(503);
 });
 
-test('without a database that is shared, or an App, a worker does not start and says what to set', async () => {
+test('without a database or artifacts that are shared, or an App, a worker does not start and says what to set', async () => {
   await expect(openWorker(await operatorOf({}))).rejects.toMatchObject({
     code: 'ENVIRONMENT_INVALID',
     message: expect.stringContaining('DATABASE_URL is not set'),
   });
-  const half = await operatorOf({ DATABASE_URL: 'postgres://127.0.0.1/none', WEBHOOK_SECRET: '' });
+  const own = { DATABASE_URL: 'postgres://127.0.0.1/none' };
+  await expect(openWorker(await operatorOf(own))).rejects.toMatchObject({
+    code: 'ENVIRONMENT_INVALID',
+    message: expect.stringContaining('ARTIFACTS_URL is not set'),
+  });
+  const half = await operatorOf({ ...own, ARTIFACTS_URL: '/mnt/artifacts', WEBHOOK_SECRET: '' });
   await expect(openWorker(half)).rejects.toThrow('WEBHOOK_SECRET missing');
 });

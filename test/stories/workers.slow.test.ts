@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -34,13 +35,10 @@ interface Machine {
   leases(): Promise<number>;
 }
 
-/** `runoff worker` in a process and a data folder of its own, which shares the artifacts with the app. */
+/** `runoff worker` in a process and a data folder of its own. */
 async function startWorker({ home, environment }: DemoEnvironment, name: string): Promise<Machine> {
   const data = join(home, name);
   await furnish(data);
-  const artifacts = join(home, 'data', 'artifacts');
-  await mkdir(artifacts, { recursive: true });
-  await symlink(artifacts, join(data, 'artifacts'));
   const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
   const own = { RUNOFF_DATA: data, RUNOFF_WORKER_NAME: name, CODERS_PER_WORKER: '4', PORT: '' };
   const worker = spawn(process.execPath, [MAIN, 'worker'], {
@@ -65,10 +63,13 @@ async function startWorker({ home, environment }: DemoEnvironment, name: string)
 
 const onMachines = async (paceMs: number, play: Parameters<typeof withDemoApp>[1]): Promise<void> => {
   const database = await freshDatabase();
+  const artifacts = await mkdtemp(join(tmpdir(), 'runoff-artifacts-'));
+  const shared = { DATABASE_URL: database.url, ARTIFACTS_URL: artifacts };
   try {
-    await withDemoApp({ paceMs, environment: { DATABASE_URL: database.url, ...LEADS_ONLY } }, play);
+    await withDemoApp({ paceMs, environment: { ...shared, ...LEADS_ONLY } }, play);
   } finally {
     for (const worker of workers) await kill(worker);
+    await rm(artifacts, { recursive: true, force: true });
     await database.drop();
   }
 };
