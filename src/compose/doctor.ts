@@ -155,7 +155,7 @@ async function databaseOf(operator: Operator): Promise<Omit<DoctorFinding, 'name
     const store = await openStore(operator.databaseUrl);
     const others = await store.executors().finally(() => store.close());
     const detail = 'DATABASE_URL answers and its tables are up to date';
-    const [lack] = unclaimedWork([...others, taking(operator)]);
+    const [lack] = [...apartFromWorkers(others, operator), ...unclaimedWork([...others, taking(operator)])];
     return lack ? { state: 'warning', detail, remedy: lack } : { state: 'ok', detail };
   }
   const postgres = await startEmbeddedPostgres({
@@ -222,6 +222,17 @@ export function metricsPageOf(
   { metrics }: Pick<World, 'metrics'>,
 ): Pick<WebOptions, 'metrics'> {
   return token && metrics ? { metrics: { token, exposition: () => metrics.exposition() } } : {};
+}
+
+/** A sentence if workers store what this App cannot read, and the other way round. */
+export function apartFromWorkers(
+  executors: readonly Pick<ExecutorRecord, 'role' | 'silentMs'>[],
+  { artifacts }: Pick<Operator, 'artifacts'>,
+): readonly string[] {
+  if (artifacts || !executors.some(({ role, silentMs }) => role === 'worker' && silentMs !== null)) return [];
+  return [
+    'Workers take work, but ARTIFACTS_URL is not set here, so that patches and test results cannot be read by both. Set it to the same value as on the workers.',
+  ];
 }
 
 /** Work that waits forever because no process executes it: a sentence for each kind, with what to do. */

@@ -5,7 +5,7 @@ import { queuedRuns, type World } from '../runs/index.ts';
 import { type InstallationFacts, openSignIn, openWeb, type WebApp } from '../web/index.ts';
 import { arenaOf } from './arena.ts';
 import { ownVersion } from './connections.ts';
-import { unclaimedWork } from './doctor.ts';
+import { apartFromWorkers, unclaimedWork } from './doctor.ts';
 
 const MS_A_DAY = 86_400_000;
 /** Faults on the status page. Our default. */
@@ -39,7 +39,7 @@ export const onOwnAddress = (operator: Operator, publicUrl: string): Operator =>
 
 /** What the status page of the operator shows. */
 export async function installationFacts(
-  { data, max }: Pick<Operator, 'data' | 'max'>,
+  { data, max, ...operator }: Pick<Operator, 'artifacts' | 'data' | 'max'>,
   world: Pick<World, 'clock' | 'diskSpace' | 'store'>,
 ): Promise<InstallationFacts> {
   const { store, clock, diskSpace } = world;
@@ -55,7 +55,7 @@ export async function installationFacts(
     failed: await store.failedRuns(MAX_FAULTS),
     disk: await diskOf(data),
     shortage: diskSpace?.shortage() ?? null,
-    unclaimed: unclaimedWork(executors),
+    unclaimed: [...unclaimedWork(executors), ...apartFromWorkers(executors, operator)],
     version: ownVersion(),
   };
 }

@@ -21,7 +21,7 @@ import type { WebApp } from '../web/index.ts';
 import { readAppFile } from './app-file.ts';
 import { closing, disposedOnFailure, openAppGitHub } from './connections.ts';
 import { OWN } from './data-folder.ts';
-import { healthOf, metricsPageOf, unclaimedWork } from './doctor.ts';
+import { apartFromWorkers, healthOf, metricsPageOf, unclaimedWork } from './doctor.ts';
 import { instrumentedWebhook, type OpenLog, openLog } from './instrumentation.ts';
 import { logSettings, type OperatorSettings } from './operator-settings.ts';
 import { onOwnAddress, openPages } from './pages.ts';
@@ -110,7 +110,7 @@ async function openApp(
   cleanups.defer(async () => app.close());
   cleanups.defer(async () => start.resolve('expired'));
   await world.engine.launch(flows(world));
-  await warnIfNobodyTakes(world);
+  await warnOfWorkers(operator, world);
   const upkeep = await startUpkeep(world, intake, operator.keep);
   cleanups.defer(async () => upkeep.stop());
   launched = true;
@@ -125,8 +125,13 @@ const NOT_STARTED = (): Response =>
   });
 
 /** Not a fault: a worker that executes them may start later. */
-async function warnIfNobodyTakes({ store, log }: Pick<World, 'log' | 'store'>): Promise<void> {
-  for (const what of unclaimedWork(await store.executors())) log.warn({}, what);
+async function warnOfWorkers(
+  operator: Operator,
+  { store, log }: Pick<World, 'log' | 'store'>,
+): Promise<void> {
+  const executors = await store.executors();
+  for (const what of [...unclaimedWork(executors), ...apartFromWorkers(executors, operator)])
+    log.warn({}, what);
 }
 
 function webhookSecretOf({ app: credentials }: Operator): string {

@@ -91,7 +91,10 @@ test('the status page shows the queue, the processes, the money of the day, the 
     ],
     ...{ spentToday: 1.75, capDay: 20, capRepositoryDay: 8 },
     failed: [{ id: 'r444444444', trouble: failed }],
-    unclaimed: [expect.stringContaining('EXAMINATIONS_PER_WORKER')],
+    unclaimed: [
+      expect.stringContaining('EXAMINATIONS_PER_WORKER'),
+      expect.stringContaining('ARTIFACTS_URL is not set here'),
+    ],
     shortage: expect.stringContaining('nearly full'),
   });
   expect(facts.disk?.size).toBeGreaterThan(facts.disk?.free ?? Number.POSITIVE_INFINITY);

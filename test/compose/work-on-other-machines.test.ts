@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { unclaimedWork } from '../../src/compose/doctor.ts';
+import { apartFromWorkers, unclaimedWork } from '../../src/compose/doctor.ts';
 import { watchWorkers } from '../../src/compose/upkeep.ts';
 import type { Candidate, RunState } from '../../src/core/model/index.ts';
 import type { ExecutorRecord } from '../../src/ports/index.ts';
@@ -41,4 +41,13 @@ test('work that no process takes is reported with advice; a process that has lef
   ]);
   expect(unclaimedWork([{ ...worker, silentMs: null }])).toHaveLength(2);
   expect(unclaimedWork([{ ...worker, examinations: 1 }])).toEqual([]);
+});
+
+test('an App without shared artifacts is told so while it has workers', () => {
+  const app = { ...worker, role: 'app' } as ExecutorRecord;
+  expect(apartFromWorkers([app, worker], {})).toEqual([expect.stringContaining('ARTIFACTS_URL is not set')]);
+  expect(apartFromWorkers([app, { ...worker, silentMs: null }], {})).toEqual([]);
+  expect(apartFromWorkers([app, worker], { artifacts: { kind: 'folder', path: '/mnt/artifacts' } })).toEqual(
+    [],
+  );
 });
