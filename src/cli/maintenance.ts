@@ -58,7 +58,7 @@ function movedLine(
     '',
     'Next:',
     '  1. Set DATABASE_URL to the new address, including the password, in the settings file (`runoff doctor` names it) or in the environment.',
-    '  2. Start Runoff: waiting runs continue from the new database. Do not start it on the old database again.',
+    '  2. Start Runoff: waiting runs continue from the new database. Never use the old database again: not for Runoff, and not for `runoff prune`, which would delete the artifacts of new runs.',
     '  3. Artifacts stay where they are. To share them between machines, set ARTIFACTS_URL.',
     '',
   ].join('\n');

@@ -10,6 +10,7 @@ import { closing, disposedOnFailure, openDatabase } from './connections.ts';
 import { foldersByKind } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { openRuntime } from './runtime.ts';
+import { requireServedDatabase } from './served-database.ts';
 import { pruneUnused } from './upkeep.ts';
 
 interface MoveRequest {
@@ -38,8 +39,12 @@ export async function moveAway(operator: Operator, request: MoveRequest): Promis
   return moved;
 }
 
-/** Does the daily upkeep now, even while a server is running. `dry`: only counts the rows that would be removed, and measures the folders. */
+/**
+ * Does the daily upkeep now, even while a server is running. `dry`: only counts the rows that would be removed, and
+ * measures the folders.
+ */
 export async function pruneByHand(operator: Operator, dry: boolean): Promise<PrunedByHand> {
+  if (!dry) await requireServedDatabase(operator);
   // An executor with a new name: it shortens the engine's records too, and has nothing to resume.
   const needs: RuntimeNeeds = dry
     ? { role: 'reader' }

@@ -26,6 +26,7 @@ import { instrumentedWebhook, type OpenLog, openLog } from './instrumentation.ts
 import { logSettings, type OperatorSettings } from './operator-settings.ts';
 import { onOwnAddress, openPages } from './pages.ts';
 import { openRuntime } from './runtime.ts';
+import { recordServedDatabase } from './served-database.ts';
 import { startUpkeep } from './upkeep.ts';
 
 const WEBHOOKS_PATH = '/api/github/webhooks';
@@ -110,6 +111,7 @@ async function openApp(
   cleanups.defer(async () => app.close());
   cleanups.defer(async () => start.resolve('expired'));
   await world.engine.launch(flows(world));
+  await recordServedDatabase(operator, world.log);
   await warnOfWorkers(operator, world);
   const upkeep = await startUpkeep(world, intake, operator.keep);
   cleanups.defer(async () => upkeep.stop());
