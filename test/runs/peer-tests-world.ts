@@ -22,10 +22,18 @@ interface TimedWorldOptions {
   readonly commandMs: (area: string) => number;
   /** `timeout.examine`. */
   readonly examine: string;
+  /** How commands end, by the id of their area; default: with exit code 1. */
+  readonly endOf?: (area: string) => Partial<ExecResult>;
 }
 
 /** Survivors whose tests pass on their own code only, commands that take nothing but time, and a clock that jumps. */
-export async function openTimedWorld({ parallel, suiteMs, commandMs, examine }: TimedWorldOptions) {
+export async function openTimedWorld({
+  parallel,
+  suiteMs,
+  commandMs,
+  examine,
+  endOf = () => ({ exitCode: 1 }),
+}: TimedWorldOptions) {
   const time = jumpingClock();
   /** Commands in the order of their beginning, with the second in which they began, and how they ended. */
   const commands: string[] = [];
@@ -34,7 +42,7 @@ export async function openTimedWorld({ parallel, suiteMs, commandMs, examine }: 
     if (argv[0] !== 'sh') return ended({ exitCode: 0 });
     const at = commands.push(`${id} at ${time.clock.elapsed() / 1_000} s`) - 1;
     await time.clock.sleep(commandMs(id), signal);
-    if (!signal?.aborted) return ended({ exitCode: 1 });
+    if (!signal?.aborted) return ended(endOf(id));
     commands[at] += `, stopped at ${time.clock.elapsed() / 1_000} s`;
     return ended({ stopped: 'cancelled' });
   };
