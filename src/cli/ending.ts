@@ -75,7 +75,8 @@ export function openEnding({ screen, onInterrupt, exit }: Terminal): Ending {
 
 /** The screen, whose size and colours may change, until `isMute`. */
 const mutedOnce = (screen: Screen, isMute: () => boolean): Screen =>
-  Object.create(screen, {
-    out: { value: (text: string) => isMute() || screen.out(text) },
-    err: { value: (text: string) => isMute() || screen.err(text) },
+  Object.defineProperties({} as Screen, {
+    ...Object.getOwnPropertyDescriptors(screen),
+    out: { value: (text: string) => isMute() || screen.out(text), enumerable: true },
+    err: { value: (text: string) => isMute() || screen.err(text), enumerable: true },
   });

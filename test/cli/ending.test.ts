@@ -56,6 +56,14 @@ test('a reading command closes its database on Ctrl-C, and says nothing of what 
   expect(happened).toEqual(['closed', 'exit 130']);
 });
 
+test('a command that shows its progress elsewhere prints, as with --json', () => {
+  const { ending, happened } = waitingCommand();
+  const plain = { ...ending.terminal.screen, live: null };
+  plain.err('Run r1.');
+  plain.out('{}');
+  expect(happened).toEqual(['Run r1.', '{}']);
+});
+
 test('a database that is still starting is closed, too', async () => {
   const opens = Promise.withResolvers<void>();
   const { type, signal, happened } = waitingCommand({ opens: opens.promise });
