@@ -28,6 +28,10 @@ export interface GitCall {
   readonly login?: { readonly url: string; readonly credential: GitCredential };
   /** Git is stopped after this many milliseconds without output. Default: never. */
   readonly silenceMs?: number;
+  /** Git is stopped after this many milliseconds, whatever it does. Default: never. */
+  readonly maxMs?: number;
+  /** Git is stopped when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
   /** Git is stopped when `cwd` has more bytes on disk than this. Default: never. */
   readonly maxBytes?: number;
   /** Removes what a killed git may have left, such as lock files, before it is started again. */
@@ -134,9 +138,14 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
     silent: false,
   };
   const size = watchSize(call.cwd, call.maxBytes);
+  const late = call.maxMs === undefined ? null : AbortSignal.timeout(call.maxMs);
+  const stop = AbortSignal.any([size.exceeded, late ?? [], call.signal ?? []].flat());
+  const stopped = Promise.withResolvers<''>();
+  stop.addEventListener('abort', () => stopped.resolve(''), { once: true });
+  if (stop.aborted) stopped.resolve('');
   const git = simpleGit({
     baseDir: call.cwd,
-    abort: size.exceeded,
+    abort: stop,
     trimmed: false,
     allowEnvironment: Object.keys(env),
     unsafe: UNSAFE,
@@ -153,9 +162,11 @@ async function start(call: GitCall, settingsFile: string): Promise<GitEnd | Chil
   });
   const running: Promise<string> = (async () => git.env(env).raw([...call.args]))();
   // A helper of a stopped git may keep its pipes open until its server answers.
-  const stdout = await Promise.race([running, size.aborted]).finally(size.end);
+  const stdout = await Promise.race([running, stopped.promise]).finally(size.end);
+  if (call.signal?.aborted) return failedGit('fatal: cancelled');
   if (size.exceeded.aborted)
     return failedGit(`fatal: more than ${Math.round((call.maxBytes ?? 0) / 2 ** 20)} MiB`);
+  if (late?.aborted) return failedGit(`fatal: not done after ${Math.round((call.maxMs ?? 0) / 1000)} s`);
   if (end.silent) return failedGit(`fatal: no answer for ${Math.round((call.silenceMs ?? 0) / 1000)} s`);
   const { exitCode, stderr } = end;
   if (typeof exitCode !== 'number') return { kind: 'lost', how: 'was killed' };

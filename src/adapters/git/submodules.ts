@@ -17,6 +17,8 @@ import { type FileOwner, fingerprintTree, removeTree } from './trees.ts';
 
 /** Bytes of one submodule, as git transfers it and as files. Our default. */
 const MAX_SUBMODULE_BYTES = 2 ** 30;
+/** Time for the transfer of one submodule; git's own limit of speed would allow days. Our default. */
+const MAX_SUBMODULE_MS = 30 * 60_000;
 /** Submodules of a commit, those inside of others included, and how deep they may be nested. Our defaults. */
 const MAX_SUBMODULES = 60;
 const MAX_NESTED = 4;
@@ -187,7 +189,10 @@ function openFilling(
         ? { silenceMs: REMOTE_SILENCE_MS, env: { GIT_ALLOW_PROTOCOL: 'http:https' } }
         : { env: { GIT_ALLOW_PROTOCOL: 'file' } }),
       maxBytes,
+      maxMs: MAX_SUBMODULE_MS,
+      signal,
     });
+    if (signal?.aborted) throw abortError();
     if (machineFaultIn(done.stderr) !== null) throw gitFault(`Fetching the submodule ${path}`, done);
     if (done.exitCode !== 0) {
       const host = url === null ? 'its server' : new URL(url).host;

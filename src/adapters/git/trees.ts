@@ -211,23 +211,19 @@ const SIZE_EVERY_MS = 500;
 interface SizeWatch {
   /** Aborted when the folder has more bytes than allowed. */
   readonly exceeded: AbortSignal;
-  /** Resolves to nothing at that moment. */
-  readonly aborted: Promise<''>;
   end(): void;
 }
 
 /** `maxBytes` absent: unlimited. */
 export function watchSize(folder: string, maxBytes: number | undefined): SizeWatch {
   const exceeded = new AbortController();
-  const { promise: aborted, resolve } = Promise.withResolvers<''>();
-  exceeded.signal.addEventListener('abort', () => resolve(''), { once: true });
   const look = async (): Promise<void> => {
     if (maxBytes !== undefined && (await bytesOf([folder])) > maxBytes) exceeded.abort();
   };
   // A folder that changes while it is measured may fail to be; the next look succeeds.
   const timer =
     maxBytes === undefined ? undefined : setInterval(() => void look().catch(() => undefined), SIZE_EVERY_MS);
-  return { exceeded: exceeded.signal, aborted, end: () => clearInterval(timer) };
+  return { exceeded: exceeded.signal, end: () => clearInterval(timer) };
 }
 
 /** The first folder that the user may not write to; null if there is none. */

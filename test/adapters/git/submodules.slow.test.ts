@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openGit } from '../../../src/adapters/git/git.ts';
 import { changes } from '../../contracts/workspaces.suite.ts';
 import { type GitServer, startGitServer } from './server.ts';
 import { type Files, type GitWorld, git, openGitWorld, writeFiles } from './world.ts';
@@ -219,6 +220,27 @@ describe('the submodules of a base commit', () => {
       },
       { path: 'zeros', why: 'its files have more than 0 MiB' },
     ]);
+  });
+
+  test('of a server that never ends its answer hold up neither a cancelled run nor one that waits', async () => {
+    const lib = published('drips', { 'a.txt': 'a\n' });
+    server.endless.add('drips.git');
+    const app = withLinks([{ path: 'lib', url: '../drips.git', sha: lib.sha }]);
+    const { source } = publish('dripped', app.path, app.sha);
+    const checkout = await world.workspaces.prepare(source, app.sha);
+    const cancelled = AbortSignal.timeout(500);
+    await expect(
+      world.workspaces.fetchSubmodules(checkout, { source, access: OPEN }, cancelled),
+    ).rejects.toMatchObject({ name: 'AbortError' });
+
+    const host = openGit(join(world.root, 'settings'));
+    git(lib.path, 'init', '-q', '--bare', 'into');
+    const args = ['fetch', '-q', server.url('drips'), `+${lib.sha}:refs/runoff/x`];
+    const done = await host({ cwd: join(lib.path, 'into'), args, maxMs: 500 });
+    expect(done).toMatchObject({
+      exitCode: 128,
+      stderr: expect.stringMatching(/^fatal: not done after \d+ s$/),
+    });
   });
 
   test('start nothing of theirs', async () => {
