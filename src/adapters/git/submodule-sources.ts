@@ -47,7 +47,9 @@ export async function homeOf(git: Git, source: RepositorySource) {
     return done.exitCode === 0 ? done.stdout.replace(/\n$/, '') : null;
   };
   const isLocal = source.kind === 'local';
-  const origin = isLocal ? await ask(source.path, ['config', '--get', 'remote.origin.url']) : source.url;
+  const named = isLocal ? await ask(source.path, ['config', '--get', 'remote.origin.url']) : source.url;
+  // CI clones with a token in the URL; submodules are fetched without one.
+  const origin = named?.replace(/^(https?:\/\/)[^/]*@/i, '$1') ?? null;
   const address = origin === null ? null : submoduleAddress(origin, isLocal ? null : origin);
   const { url = null, host = '' } = address?.kind === 'address' ? address : {};
   const common = isLocal

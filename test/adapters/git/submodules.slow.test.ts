@@ -222,6 +222,16 @@ describe('the submodules of a base commit', () => {
     ]);
   });
 
+  test('have an address where that of the repository has a login in it', async () => {
+    const app = withLinks([{ path: 'lib', url: '../lib.git', sha: 'a'.repeat(40) }]);
+    git(app.path, 'remote', 'add', 'origin', 'https://x-access-token:ghs_c@nary@github.com/acme/app.git');
+    const source = { kind: 'local', path: app.path } as const;
+    const access = { ...OPEN, hosts: ['github.com:443'] };
+    expect(await world.workspaces.listSubmodules(source, app.sha, access)).toEqual([
+      { path: 'lib', why: null },
+    ]);
+  });
+
   test('of a server that never ends its answer hold up neither a cancelled run nor one that waits', async () => {
     const lib = published('drips', { 'a.txt': 'a\n' });
     server.endless.add('drips.git');
