@@ -168,7 +168,7 @@ async function contentOf(path: string): Promise<string | null> {
 }
 
 /** Temporary files of git and Runoff; they do not count as damage, and a fetch removes them. */
-const PASSING = /^tmp_|\.lock$|\.keep$/;
+const PASSING = /^tmp_|^\.tmp-|\.lock$|\.keep$/;
 
 async function objectsOf(repository: string): Promise<readonly string[]> {
   const lines: string[] = [];

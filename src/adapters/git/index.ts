@@ -115,7 +115,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     push: using(publishing.push),
     remove: prepared((area) => areas.remove(area.id)),
     sweep: prepared(areas.sweep),
-    prune: prepared(openPruning({ git, layout, locks, areas, log }).prune),
+    prune: prepared(openPruning({ git, layout, locks, marks, areas, log }).prune),
   };
 }
 

@@ -27,7 +27,7 @@ export interface Locks {
    * repository.
    */
   alone<T>(key: string, work: () => Promise<T>): Promise<T | null>;
-  /** Does the work while no other process fetches into this mirror. */
+  /** Does the work while no other process fetches into this mirror or packs its objects. */
   fetching<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 

@@ -198,13 +198,13 @@ export function openMirrors({ git, layout, locks, marks, onDamage }: MirrorParts
 
 /**
  * Removes locks, incomplete packs and incomplete objects of a git that was killed or ran out of space. Only one process
- * at a time fetches into a mirror, and that is us.
+ * at a time fetches into a mirror or packs its objects, and that is us.
  */
 export async function clearCrash(mirror: string): Promise<void> {
   const objects = (await namesIn(join(mirror, 'objects'))).map((name) => `objects/${name}`);
   for (const folder of ['', 'refs/runoff', ...objects]) {
     for (const name of await namesIn(join(mirror, folder))) {
-      const isLeft = folder.startsWith('objects/') ? name.startsWith('tmp_') : name.endsWith('.lock');
+      const isLeft = folder.startsWith('objects/') ? /^(?:tmp_|\.tmp-)/.test(name) : name.endsWith('.lock');
       if (isLeft) await rm(join(mirror, folder, name), { force: true });
     }
   }

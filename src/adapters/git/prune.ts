@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Log, Pruned, Workspaces } from '../../ports/index.ts';
 import type { AreaRecord, Areas, UnknownArea } from './areas.ts';
 import { CLAIMS } from './candidate-store.ts';
+import type { DamageMarks } from './damage.ts';
 import { gitFault } from './faults.ts';
 import type { Git } from './git.ts';
 import { hasCode, isTemporary, keyOf, type Layout, namesIn, usedAt } from './layout.ts';
@@ -20,6 +21,7 @@ interface PruneParts {
   readonly git: Git;
   readonly layout: Layout;
   readonly locks: Locks;
+  readonly marks: DamageMarks;
   readonly areas: Areas;
   readonly log: Log;
 }
@@ -176,7 +178,7 @@ const WHEN_NEEDED = { 'gc.auto': '6700', 'gc.autoPackLimit': '50', 'gc.autoDetac
  * newer than the given time, so that candidates can be collected concurrently.
  */
 async function pack(
-  { git, layout }: PruneParts,
+  { git, layout, locks, marks }: PruneParts,
   key: string,
   options: PruneOptions,
   counts: Counts,
@@ -195,7 +197,13 @@ async function pack(
     // Packing does not count as use.
     await utimes(cwd, new Date(used), new Date(used));
   };
-  await collectGarbage(mirror, ['--auto'], WHEN_NEEDED);
+  // A fetch removes what it takes for the rest of a crash, such as the pack that git is writing here.
+  await locks.fetching(key, async () => {
+    const whole = await marks.isAsMarked(mirror);
+    await collectGarbage(mirror, ['--auto'], WHEN_NEEDED);
+    // Else the next fetch reads all of it, as after any other change.
+    if (whole) await marks.mark(mirror);
+  });
   const date = `${new Date(options.before).toISOString().slice(0, 19)}Z`;
   if (counts.patches > 0) await collectGarbage(store, [`--prune=${date}`], {});
   return Math.max(0, before - (await bytesOf([mirror, store])));
