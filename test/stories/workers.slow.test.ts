@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
+import { pruneByHand } from '../../src/compose/index.ts';
 import type { RunView } from '../../src/core/reports/index.ts';
+import { parseEnvironment } from '../../src/core/settings/index.ts';
 import { type DemoEnvironment, MAINTAINER, REPOSITORY } from '../../src/demo/environment.ts';
 import { cancelRun } from '../../src/runs/index.ts';
 import { furnish } from '../world/data-folder.ts';
@@ -80,6 +82,10 @@ describe('a worker of an App', () => {
       const one = await startWorker(demo.environment, 'one');
       const issue = await demo.label();
       const { id } = await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
+      // A shell without its DATABASE_URL would prune with another database than the App.
+      const shell = parseEnvironment({ RUNOFF_DATA: join(demo.environment.home, 'data') });
+      if (shell.kind === 'invalid') throw new Error(JSON.stringify(shell.problems));
+      await expect(pruneByHand(shell.operator, false)).rejects.toThrow('`runoff serve` last used 127.0.0.1');
       await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
       const { store } = demo.environment.world;
       const steps = (alias: string) => store.steps(id, { alias, limit: 2_000 });
