@@ -226,8 +226,11 @@ describe('a checkout that no run used for a long time', () => {
     await world.workspaces.branch(base, path, 'auto-dev/1', commit);
     // What a kill in the middle of it leaves.
     const store = join(world.dataDir, 'objects', `${base.repositoryKey}.git`);
-    mkdirSync(join(store, 'refs/bundled'), { recursive: true });
-    writeFileSync(join(store, 'refs/bundled/0123456789abcdef'), `${commit}\n`);
+    const left = join(store, `../.tmp-${base.repositoryKey}-0123456789abcdef`);
+    mkdirSync(left);
+    writeFileSync(join(left, 'pack-1.pack'), '');
+    await world.workspaces.sweep(() => true);
+    await expect.poll(() => existsSync(left)).toBe(false);
     expect(await pruneAll((id) => id === 'r1-A')).toMatchObject({ checkouts: 1, layers: 1, repositories: 0 });
     expect(git(store, 'for-each-ref', '--format=%(refname)')).toBe('refs/runoff/r1-A');
     expect(await pruneAll()).toMatchObject({ patches: 1, repositories: 1 });
