@@ -1,4 +1,3 @@
-import { goPathFiles } from './compiled-ecosystems.ts';
 import { checkFiles } from './detected-checks.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
@@ -9,7 +8,7 @@ import {
   setupWithSelfLast,
 } from './other-python-setups.ts';
 import { MAKE_VENV, PYTEST_ALONE, PYTEST_TOO, VENV } from './python-setup.ts';
-import { testSamples, UNITTEST } from './python-tests.ts';
+import { UNITTEST } from './python-tests.ts';
 import {
   type CheckCommands,
   COMMAND_NAMES,
@@ -74,9 +73,8 @@ const RECIPE_FILES =
 export const recipeFiles = (paths: readonly string[]): readonly string[] => {
   const read = new Set([...checkFiles(paths), ...toolchainFiles(paths)]);
   // Sources and tests change more often than what they need; the detected commands are a part of the key, too.
-  const sources = goPathFiles(paths).filter((path) => path.endsWith('.go'));
-  for (const path of [...testSamples(paths), ...sources]) read.delete(path);
-  return paths.filter((path) => read.has(path) || RECIPE_FILES.test(path));
+  const isSource = (path: string) => /\.go$|(?:^|\/)test_[^/]*\.py$/.test(path);
+  return paths.filter((path) => (read.has(path) && !isSource(path)) || RECIPE_FILES.test(path));
 };
 
 /** The settings with a recipe's commands. */

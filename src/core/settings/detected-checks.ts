@@ -1,4 +1,5 @@
 import { checksOfProject, type DetectedChecks, filesOfProject } from './checks.ts';
+import { isNodeTest, NODE_TEST } from './ecosystems.ts';
 import { folderParts } from './folder-parts.ts';
 import type { FoundCommand } from './last-resorts.ts';
 import { readPackage } from './package-scripts.ts';
@@ -37,8 +38,7 @@ export function detectChecks(repository: {
   const { commands, from, services } = top;
   const recipes = (found: readonly ProjectsBelow[]) => found.map(({ recipe }) => recipe);
   const own = commands.test === undefined ? [] : [{ commands, from }];
-  // From the top, tests in a folder are found too, but not what they need.
-  if (commands.test === undefined || /\/[^/]+\.(?:py|ini)$/.test(from.test ?? '')) {
+  if (commands.test === undefined || areTestsOf(projects, top, snapshot)) {
     const others = [...recipes(alone), ...below.others, ...own, ...top.others];
     return { ...below.recipe, services, types: below.types, others };
   }
@@ -53,6 +53,22 @@ export function detectChecks(repository: {
   };
 }
 
+/** From the top, tests in the folders of projects are found by their names too, but not what they need. */
+function areTestsOf(
+  projects: readonly ProjectsBelow[],
+  { commands, from }: DetectedChecks,
+  { files }: RepositorySnapshot,
+): boolean {
+  const isInside = (path: string) =>
+    projects.some(({ folders }) => folders.some((folder) => path.startsWith(`${folder}/`)));
+  const { test: file = '' } = from;
+  if (/\.(?:py|ini)$/.test(file)) return isInside(file);
+  // No script of package.json: the runner of Node looks for its files.
+  return (
+    commands.test === NODE_TEST && file === 'package.json' && [...files].filter(isNodeTest).every(isInside)
+  );
+}
+
 /**
  * A makefile or script at the top may start the tests of folders, and says nothing about their packages. A workflow does:
  * it names other folders for other jobs.
@@ -63,7 +79,8 @@ function setupOfStarted(
   projects: readonly ProjectsBelow[],
 ): FoundCommand | null {
   const text = file.includes('/') ? '' : (read[file] ?? '');
-  const started = projects.find(({ folders }) => folders.every((folder) => text.includes(folder)));
+  const names = (folder: string) => RegExp(`(?<![\\w@.-])${RegExp.escape(folder)}(?![\\w@.-])`).test(text);
+  const started = projects.find(({ folders }) => folders.every(names));
   const { commands, from } = started?.recipe ?? {};
   return commands?.setup === undefined ? null : { command: commands.setup, file: from?.setup ?? '' };
 }

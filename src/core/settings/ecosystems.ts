@@ -255,11 +255,14 @@ function workspaceTest(
 function guessedTest(facts: PackageFacts, files: ReadonlySet<string>): string | null {
   const [runner] = NODE_RUNNERS.find(([name]) => facts.packages.has(name)) ?? [];
   if (runner !== undefined) return runner === 'vitest' ? 'npx vitest run' : `npx ${runner}`;
-  const named = [...files].some((path) =>
-    /(?:^|\/)(?:[^/]+[.-](?:test|spec)|test-[^/]+)\.[cm]?js$|^test\/.*\.[cm]?js$/.test(path),
-  );
-  return named ? 'node --test' : null;
+  return [...files].some(isNodeTest) ? NODE_TEST : null;
 }
+
+export const NODE_TEST = 'node --test';
+
+/** Whether the runner of Node finds a file. */
+export const isNodeTest = (path: string): boolean =>
+  /(?:^|\/)(?:[^/]+[.-](?:test|spec)|test-[^/]+)\.[cm]?js$|^test\/.*\.[cm]?js$/.test(path);
 
 /** `lean`: with fewer packages, see `pythonSetup`. */
 export function python(repository: RepositorySnapshot, lean: LeanSetup = {}): Ecosystem | null {

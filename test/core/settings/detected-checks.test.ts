@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import {
   checkFiles,
   detectChecks,
+  recipeFiles,
   reportPlan,
   toolchainFiles,
   wantedTools,
@@ -97,6 +98,33 @@ describe('a repository without a project at its top', () => {
       expect(from.setup).toBe('frontend/package.json');
     },
   );
+
+  test('keeps the tests of its own beside a project, and tries that one next', () => {
+    const own = { 'tests/conftest.py': '', 'tests/test_core.py': '', 'lib/core.py': '' };
+    const { commands, others } = detected({ ...own, ...FRONTEND });
+    expect(commands.test).toBe('.venv/bin/python -m pytest');
+    expect(others.map((one) => one.commands.test)).toContain('(cd frontend && pnpm test)');
+  });
+
+  test('leaves it to a project how its tests run, whose names Node knows from the top', () => {
+    const top = { 'package.json': node(undefined, { devDependencies: { husky: '9' } }) };
+    const inside = { ...FRONTEND, 'frontend/src/cart.test.js': '' };
+    expect(detected({ ...top, ...inside }).commands.test).toBe('(cd frontend && pnpm test)');
+    expect(detected({ ...top, ...inside, 'test/top.js': '' }).commands.test).toBe('node --test');
+  });
+
+  test('is not started by a makefile that has its name in another word', () => {
+    const { commands } = detected({
+      'ui/package.json': node('vitest run'),
+      Makefile: 'test: build\n\t./check\n',
+    });
+    expect(commands).toEqual({ test: 'make test' });
+  });
+
+  test('keeps its recipe when tests of a project change', () => {
+    const files = recipeFiles(Object.keys({ ...BACKEND, ...FRONTEND }));
+    expect(files).toEqual(['backend/requirements.txt', 'frontend/package.json', 'frontend/pnpm-lock.yaml']);
+  });
 
   test('keeps a test command that enters no project, without their packages', () => {
     const top = { 'package.json': JSON.stringify({ scripts: { test: 'node --test' } }) };
