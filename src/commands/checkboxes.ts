@@ -3,6 +3,7 @@ import type { RunId } from '../core/model/index.ts';
 import { type CheckboxEdit, checkboxEdit, pickOptions } from '../core/reports/index.ts';
 import type { CommandPlace, NewCommand } from '../ports/index.ts';
 import {
+  acceptedBox,
   choiceTexts,
   firstQuestionText,
   type GitHubRun,
@@ -81,28 +82,33 @@ async function runOfComparison(world: Pick<World, 'store'>, { place }: EditEvent
 }
 
 /**
- * Restores the comment's last text, whether or not the checkbox was accepted, and again if that text changes in the
- * meantime. Never rejects: a checkbox counts whatever the comment shows, and an accepted one rewrites it.
+ * Restores the comment's last text, and again if that text changes in the meantime. For a question that is after
+ * `applied`, because an accepted box stays ticked until the run reads it. For a pick it is at once, because an accepted
+ * one rewrites the comment, and may take long. Never rejects: a checkbox counts whatever the comment shows.
  */
 export const restoreBoxes = (
   world: Pick<World, 'artifacts' | 'clock' | 'github' | 'log' | 'store'>,
   place: CommandPlace,
   runId: RunId,
+  applied: Promise<void>,
 ): Promise<void> =>
   world.log.within({ run: runId, command: undefined, delivery: undefined }, () =>
-    restoreText(world, place, runId),
+    restoreText(world, place, runId, applied),
   );
 
 async function restoreText(
   world: Pick<World, 'artifacts' | 'clock' | 'github' | 'log' | 'store'>,
   place: CommandPlace,
   runId: RunId,
+  applied: Promise<void>,
 ): Promise<void> {
   try {
     const run = await world.store.run(runId);
     const inquiry = run && (await inquiryOf(world, run, place.comment));
-    if (inquiry && isGitHubRun(run)) await restoreQuestion(world, run, inquiry, place.comment);
-    else await restoreChoice(world, place, runId);
+    if (inquiry && isGitHubRun(run)) {
+      await applied;
+      await restoreQuestion(world, run, inquiry, place.comment);
+    } else await restoreChoice(world, place, runId);
   } catch (thrown) {
     world.log.warn({ err: thrown }, 'an edited comment with checkboxes could not be written again');
   }
@@ -147,7 +153,10 @@ async function checkboxOf(
   edited: string,
 ): Promise<CheckboxEdit> {
   const tick = checkboxIn(world, await questionText(world, run, inquiry), edited);
-  if (tick.kind !== 'other') return tick;
+  if (tick.kind === 'untouched') return tick;
+  // The question is answered: the run takes the first reply that fits.
+  if ((await acceptedBox(world, run, inquiry)) !== null) return { kind: 'other' };
+  if (tick.kind === 'ticked') return tick;
   const before = checkboxIn(world, await firstQuestionText(world, run, inquiry), edited);
   return before.kind === 'ticked' ? before : tick;
 }

@@ -70,8 +70,9 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
   const restoring = new Set<Promise<void>>();
 
   /** In the background: the webhook is answered at once, and a second checkbox does not wait for a pick. */
-  function restore(place: CommandPlace, runId: RunId): void {
-    const work = restoreBoxes(world, place, runId).finally(() => restoring.delete(work));
+  function restore(place: CommandPlace, runId: RunId, command: string | undefined): void {
+    const applied = command === undefined ? Promise.resolve() : queue.finished(command);
+    const work = restoreBoxes(world, place, runId, applied).finally(() => restoring.delete(work));
     restoring.add(work);
   }
 
@@ -106,7 +107,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
       if (!edit) return ignored('no person changed a checkbox of ours');
       // Stored first: once the checkbox is restored in the comment, there is no other trace of the tick.
       const result = edit.command ? await record(edit.command) : ignored('no box alone was ticked');
-      restore(event.place, edit.run);
+      restore(event.place, edit.run, edit.command?.id);
       return result;
     },
     async onPage(given) {
@@ -137,7 +138,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
     async recover() {
       for (const command of await world.store.unsettledCommands()) {
         queue.add(command);
-        if (command.ticked !== undefined) restore(command.place, command.ticked);
+        if (command.ticked !== undefined) restore(command.place, command.ticked, command.id);
       }
     },
     async idle() {

@@ -73,6 +73,7 @@ export {
   writtenComparison,
 } from './publish/index.ts';
 export {
+  acceptedBox,
   findComment,
   findOwnComment,
   firstQuestionText,

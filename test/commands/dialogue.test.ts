@@ -56,6 +56,17 @@ async function scene(...args: Parameters<typeof asking>) {
     let at = 0;
     return body.replace(/^- \[ \]/gm, (found) => (++at === box ? '- [x]' : found));
   };
+  /** All slots are busy: the run reads no reply before `hears`. */
+  const isBusy = () => {
+    const { engine } = opened.world;
+    const hears = vi.fn(engine.signal);
+    const signal = vi.spyOn(engine, 'signal').mockResolvedValue();
+    return async () => {
+      const [given] = signal.mock.calls;
+      signal.mockRestore();
+      if (given) await hears(...given);
+    };
+  };
   const goesOn = async () =>
     expect(await opened.engine.settled(RUN)).toEqual({ kind: 'done', value: 'agreed' });
   const waitsStill = async () => {
@@ -76,7 +87,7 @@ async function scene(...args: Parameters<typeof asking>) {
     await intake.idle();
     return (await opened.store.command('comment:900'))?.outcome?.kind;
   };
-  return { ...opened, recovered, asksAgain, ticks, ask, say, edit, tick, goesOn, waitsStill };
+  return { ...opened, recovered, asksAgain, ticks, ask, say, edit, tick, isBusy, goesOn, waitsStill };
 }
 
 describe('a comment', () => {
@@ -316,6 +327,43 @@ describe('a tick', () => {
     expect((await s.edit(s.tick(s.ask.body, 1), over)).kind).toBe('ignored');
     expect(s.edits).toEqual([]);
     await s.waitsStill();
+  });
+
+  test.each([
+    ['an answer', {}, [question], 2],
+    ['an approval', { approval: 'plan' }, [], 1],
+  ])('that is %s stays until the run has a slot to read it', async (_what, settings, questions, box) => {
+    const s = await scene(settings, questions);
+    const ours = s.ask.body;
+    const ticked = s.tick(ours, box);
+    const hears = s.isBusy();
+    expect((await s.edit(ticked)).kind).toBe('recorded');
+    expect(s.ask.body).toBe(ticked);
+    expect(s.edits).toEqual([]);
+    // It cannot be taken back, and no other one is accepted.
+    for (const edited of [ours, s.tick(ours, 1), s.tick(ticked, 1)]) {
+      expect((await s.edit(edited)).kind).toBe('ignored');
+      expect(s.ask.body).toBe(ticked);
+    }
+    expect(await s.replies()).toHaveLength(1);
+    await hears();
+    await s.goesOn();
+    await s.world.announcer.idle();
+    expect(s.ask.body).not.toMatch(/- \[/);
+  });
+
+  test('that is accepted only after an outage is shown again', async () => {
+    const s = await scene();
+    const ours = s.ask.body;
+    const hears = s.isBusy();
+    s.rights[mona.id] = 'broken';
+    await s.edit(s.tick(ours, 2));
+    expect(s.ask.body).toBe(ours);
+    s.rights[mona.id] = 'write';
+    await s.recovered();
+    expect(s.ask.body).toBe(s.tick(ours, 2));
+    await hears();
+    await s.goesOn();
   });
 
   test.each([

@@ -137,13 +137,15 @@ export type UnansweredPolicy = 'stop' | 'assume';
 /**
  * A run's questions as a separate comment, because editing the status comment would notify no one. Deterministic for
  * an inquiry and its state, so that a tick can be distinguished from any other edit. `unrecognizedCommand`: the last
- * invalid answer while the inquiry is open.
+ * invalid answer while the inquiry is open. `ticked`: the box, 1-based, of an accepted reply that the run has not read
+ * yet.
  */
 export function questionComment(
   view: RunView,
   inquiry: Inquiry,
   otherwise: UnansweredPolicy,
   unrecognizedCommand: UnrecognizedCommand | null = null,
+  ticked: number | null = null,
 ): Report {
   const ended = inquiry.settled
     ? settledText(inquiry.settled)
@@ -155,7 +157,7 @@ export function questionComment(
       ? [
           questionTitle(inquiry),
           checkboxLabels(inquiry)
-            .map((box) => `- [ ] ${box}`)
+            .map((box, at) => `- [${at + 1 === ticked ? 'x' : ' '}] ${box}`)
             .join('\n'),
           defaultText(inquiry, otherwise),
           replyInstructions(inquiry),

@@ -15,6 +15,7 @@ import { type RunContext, type StageResult, type StageRunner, throwIfCancelled }
 import { defaultOutcomeOf, postQuestion } from './question.ts';
 
 export {
+  acceptedBox,
   closeQuestions,
   findComment,
   findOwnComment,

@@ -1,4 +1,4 @@
-import { type Inquiry, openInquiry } from '../../core/brief/index.ts';
+import { type Inquiry, matchReply, openInquiry } from '../../core/brief/index.ts';
 import type { UnrecognizedCommand } from '../../core/commands/index.ts';
 import { asFault, type GitHubOrigin, isOver, type RunId } from '../../core/model/index.ts';
 import {
@@ -34,7 +34,25 @@ export async function questionText(
   inquiry: Inquiry,
 ): Promise<string> {
   const unrecognizedCommand = await unrecognizedIn(world.store, run.id, inquiry.number);
-  return questionComment(await viewOf(world, run), inquiry, defaultOutcomeOf(run), unrecognizedCommand).body;
+  const ticked = await acceptedBox(world, run, inquiry);
+  const view = await viewOf(world, run);
+  return questionComment(view, inquiry, defaultOutcomeOf(run), unrecognizedCommand, ticked).body;
+}
+
+/**
+ * The box, 1-based, of the reply that was accepted for an inquiry; null if there is none, or none with a box. It stays
+ * ticked until the run reads the reply: the run first needs a slot, and the question would look unanswered meanwhile.
+ */
+export async function acceptedBox(
+  { store }: { readonly store: Store },
+  { id, dialogue }: RunRecord,
+  { number }: Inquiry,
+): Promise<number | null> {
+  const open = dialogue && openInquiry(dialogue);
+  if (!open || open.number !== number) return null;
+  const unread = (await store.replies(id)).filter((one) => one.number > dialogue.lastReply);
+  const reply = unread.find((one) => matchReply(open, one).kind === 'fits');
+  return reply?.kind === 'approve' ? 1 : (reply?.option ?? null);
 }
 
 /** The text before any unrecognised command was noted in it: a box may have been ticked during that edit. */
