@@ -21,7 +21,13 @@ import { unlessDamaged } from './stage.ts';
 export const LABEL = 'auto-dev';
 /** Present while a run is active; removing it cancels the run. */
 export const RUNNING_LABEL = 'auto-dev:running';
-export const FAILED_LABEL = 'auto-dev:failed';
+/** Of these, an issue has only that of its newest run. */
+export const OUTCOME_LABELS = {
+  won: 'auto-dev:done',
+  none: 'auto-dev:none',
+  pick: 'auto-dev:pick',
+  failed: 'auto-dev:failed',
+} as const;
 
 /** Builds a run's view for readers from stored data. `names`: as of `shownWork`. */
 export async function viewOf(

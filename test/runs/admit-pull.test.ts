@@ -198,5 +198,7 @@ test('a command on a locked pull request is refused before anything is paid, whi
     now.remarks = [remark(mona, 'Add a test for 2.5.')];
   });
   expect(run?.state).toBe('refused');
-  expect(written).toEqual(['#12 labels +auto-dev:failed,-auto-dev']);
+  expect(written).toEqual([
+    '#12 labels +auto-dev:failed,-auto-dev,-auto-dev:done,-auto-dev:none,-auto-dev:pick',
+  ]);
 });

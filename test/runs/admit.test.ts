@@ -63,12 +63,23 @@ describe('a label', () => {
     expect(trouble).toBe(
       'The conversation is locked, so Runoff could neither ask questions nor post a result.',
     );
-    expect(admission.written).toEqual(['#7 labels +auto-dev:failed,-auto-dev']);
+    expect(admission.written).toEqual([
+      '#7 labels +auto-dev:failed,-auto-dev,-auto-dev:done,-auto-dev:none,-auto-dev:pick',
+    ]);
   });
 
   test('on an issue that was locked during a run leaves the label of that run', async () => {
     const admission = admissionWorld();
     await admission.start();
+    admission.now.issue = { ...admission.now.issue, locked: true };
+    expect((await admission.start()).run?.state).toBe('refused');
+    expect(admission.written).toEqual(['#7 labels -auto-dev']);
+  });
+
+  test('on an issue that was locked while its run waits for a pick leaves the label of that run', async () => {
+    const admission = admissionWorld();
+    const { request } = await admission.start();
+    await admission.store.transition(request.runId, 'awaiting_pick', 'a person decides', NOON);
     admission.now.issue = { ...admission.now.issue, locked: true };
     expect((await admission.start()).run?.state).toBe('refused');
     expect(admission.written).toEqual(['#7 labels -auto-dev']);
@@ -106,7 +117,9 @@ describe('a command', () => {
     const admission = admissionWorld();
     admission.now.issue = { ...admission.now.issue, locked: true };
     expect((await admission.start({}, { trigger: 'command' })).run?.state).toBe('refused');
-    expect(admission.written).toEqual(['#7 labels +auto-dev:failed,-auto-dev']);
+    expect(admission.written).toEqual([
+      '#7 labels +auto-dev:failed,-auto-dev,-auto-dev:done,-auto-dev:none,-auto-dev:pick',
+    ]);
   });
 
   test('during an active run is refused', async () => {

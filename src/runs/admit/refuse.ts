@@ -4,7 +4,7 @@ import type { GitHub, Publisher } from '../../ports/index.ts';
 import { handleOf, requireGitHub, type World } from '../context.ts';
 import { findOwnComment } from '../questions/index.ts';
 import { idempotentWrite } from '../stage.ts';
-import { FAILED_LABEL, LABEL } from '../view.ts';
+import { LABEL, OUTCOME_LABELS } from '../view.ts';
 import { dayOf, type RunRequest } from './request.ts';
 
 type RefusedRequest = Pick<RunRequest, 'runId' | 'trigger'>;
@@ -103,7 +103,10 @@ async function replyOnGitHub(
         look: async () => null,
         write: async () => {
           const marks = marksFailed && !(await isAnotherActive(world, origin));
-          await publisher.setLabels(origin.issue, { add: marks ? [FAILED_LABEL] : [], remove: [LABEL] });
+          await publisher.setLabels(origin.issue, {
+            add: marks ? [OUTCOME_LABELS.failed] : [],
+            remove: marks ? [LABEL, ...EARLIER_OUTCOMES] : [LABEL],
+          });
           return true;
         },
       });
@@ -113,12 +116,17 @@ async function replyOnGitHub(
   }
 }
 
-/** Whether labels show a run that was admitted before the conversation was locked. */
+/** The labels that are replaced by that of a failed run. */
+const EARLIER_OUTCOMES = Object.values(OUTCOME_LABELS).filter((label) => label !== OUTCOME_LABELS.failed);
+
+/** Whether labels show a run that was admitted before the conversation was locked, or that waits for a pick. */
 const isAnotherActive = async (
   { store }: Pick<World, 'store'>,
   { repositoryId, issue }: GitHubOrigin,
 ): Promise<boolean> =>
-  (await store.activeRuns(repositoryId, issue)).some(({ state }) => state !== 'queued' && !isOver(state));
+  (await store.activeRuns(repositoryId, issue)).some(
+    ({ state }) => state === 'awaiting_pick' || (state !== 'queued' && !isOver(state)),
+  );
 
 /** Whether this run posts today's refusal. A crash at this point may lose the comment, but never duplicates it. */
 async function hasReply(

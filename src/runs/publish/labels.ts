@@ -2,14 +2,7 @@ import { asFault, type GitHubOrigin } from '../../core/model/index.ts';
 import type { Publisher, Reaction, RunRecord, Store } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 import { idempotentWrite } from '../stage.ts';
-import { FAILED_LABEL, LABEL, RUNNING_LABEL } from '../view.ts';
-
-const OUTCOMES = {
-  won: 'auto-dev:done',
-  none: 'auto-dev:none',
-  pick: 'auto-dev:pick',
-  failed: FAILED_LABEL,
-} as const;
+import { LABEL, OUTCOME_LABELS, RUNNING_LABEL } from '../view.ts';
 
 /** Sets the 👀 reaction alone: the triggering label stays until the run begins, since admission checks for it. */
 export async function acknowledgeQueued(
@@ -51,14 +44,14 @@ export async function acknowledge(
       // The triggering label is removed once the run has begun.
       await publisher.setLabels(origin.issue, {
         add: [RUNNING_LABEL],
-        remove: [LABEL, ...Object.values(OUTCOMES)],
+        remove: [LABEL, ...Object.values(OUTCOME_LABELS)],
       });
       return true;
     },
   });
 }
 
-type RunConclusion = keyof typeof OUTCOMES | 'quiet';
+type RunConclusion = keyof typeof OUTCOME_LABELS | 'quiet';
 
 const REACTIONS = { won: 'rocket', none: 'confused', failed: 'confused', pick: null, quiet: null } as const;
 
@@ -86,14 +79,14 @@ export async function close(
 ): Promise<void> {
   if (await isSuperseded(store, run, origin)) return;
   const ending = endingOf(run);
-  const label = ending === 'quiet' ? null : OUTCOMES[ending];
+  const label = ending === 'quiet' ? null : OUTCOME_LABELS[ending];
   const reaction = REACTIONS[ending];
   await idempotentWrite(store, run.id, `close:${ending}`, {
     look: async () => null,
     write: async () => {
       await publisher.setLabels(origin.issue, {
         add: label ? [label] : [],
-        remove: [RUNNING_LABEL, ...Object.values(OUTCOMES).filter((one) => one !== label)],
+        remove: [RUNNING_LABEL, ...Object.values(OUTCOME_LABELS).filter((one) => one !== label)],
       });
       if (reaction) await tryToReact(publisher, origin, reaction);
       return true;
