@@ -70,7 +70,10 @@ export function openUnansweredClaims(pool: pg.Pool, log: Log): UnansweredClaims 
   };
 }
 
-/** Milliseconds between two looks for flows that are lost, and after how many looks in a row they are. Our defaults. */
+/**
+ * Milliseconds from the end of a look for lost flows to the next one, and after how many looks in a row a flow is lost.
+ * Our defaults.
+ */
 const LOST_LOOK_MS = 20_000;
 const LOST_LOOKS = 3;
 
@@ -91,13 +94,14 @@ interface OwnFlow {
 /**
  * A flow that ended because DBOS could record neither a step nor that end stays marked as executed by this process, and
  * nobody resumes it as long as the process is alive. One that does not run here in three looks in a row goes back into
- * its queue. A look that fails counts for nothing: until the database has been back for a while, DBOS may be about to
- * start what it has claimed.
+ * its queue. A look that fails counts for nothing, and no look waits behind one that gets no answer: until the database
+ * has been back for a while, DBOS may be about to start what it has claimed.
  */
 export function watchLostFlows(pool: pg.Pool, options: LostFlowsOptions): { stop(): void } {
   const { executorId, mayClaim, lostFlowLookMs = LOST_LOOK_MS, log } = options;
   let idle = new Map<string, number>();
-  let looking = Promise.resolve();
+  let stopped = false;
+  let timer: NodeJS.Timeout | null = null;
 
   async function look(): Promise<void> {
     const before = idle;
@@ -133,17 +137,29 @@ export function watchLostFlows(pool: pg.Pool, options: LostFlowsOptions): { stop
         returning workflow_uuid as id`,
       [executorId, lost.map(({ id }) => id), lost.map(({ owner }) => owner), INTERNAL_QUEUE_NAME],
     );
+    // Others have changed them since the look.
+    if (rows.length === 0) return;
     log.warn(
       { flows: rows.map(({ id }) => id) },
       'Flows of this process had ended, and the database did not record it. They are continued.',
     );
   }
 
-  const timer = setInterval(() => {
-    looking = looking.then(look).catch((thrown: Error) => {
-      log.info({ why: thrown.message }, 'Flows that are lost cannot be found now; trying again.');
-    });
-  }, lostFlowLookMs);
-  timer.unref();
-  return { stop: () => clearInterval(timer) };
+  function lookLater(): void {
+    if (stopped) return;
+    timer = setTimeout(async () => {
+      await look().catch((thrown: Error) => {
+        log.info({ why: thrown.message }, 'Flows that are lost cannot be found now; trying again.');
+      });
+      lookLater();
+    }, lostFlowLookMs);
+    timer.unref();
+  }
+  lookLater();
+  return {
+    stop() {
+      stopped = true;
+      if (timer !== null) clearTimeout(timer);
+    },
+  };
 }
