@@ -172,7 +172,8 @@ async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
       async watch(over) {
         const init = await box.init;
         if (init === null) return null;
-        const watched = { ...disk, init, memoryBytes, diskBytes: spec.limits.diskBytes };
+        // The system call filter lets no program hide.
+        const watched = { ...disk, init, memoryBytes, diskBytes: spec.limits.diskBytes, mayHide: false };
         return await watchLimits(watched, table, owner, over);
       },
       lastLook: () => checkDiskAtEnd(disk, owner),

@@ -13,13 +13,15 @@ interface TableUse {
   readonly epollWatches: number;
   /** Descriptors that wait in sockets and may be epolls whose watches nobody can see. Older kernels show none. */
   readonly inFlight: number;
+  /** Processes that do not show us what they have open. */
+  readonly unseen: number;
 }
 
 /** What is counted before other work gets a turn. */
 const COUNTED_AT_ONCE = 1_000;
 
 /** What one descriptor holds besides itself. */
-function heldBy(pid: number, fd: string): Omit<TableUse, 'descriptors'> {
+function heldBy(pid: number, fd: string): Pick<TableUse, 'epollWatches' | 'inFlight'> {
   const link = whileAlive(() => readlinkSync(`/proc/${pid}/fd/${fd}`), '');
   const isEpoll = link === 'anon_inode:[eventpoll]';
   if (!isEpoll && !link.startsWith('socket:')) return { epollWatches: 0, inFlight: 0 };
@@ -32,12 +34,11 @@ function heldBy(pid: number, fd: string): Omit<TableUse, 'descriptors'> {
 
 /** Counts what some processes use, in full or until a limit is exceeded. */
 export async function tableUse(pids: readonly number[], limits: TableUse): Promise<TableUse> {
-  const use = { descriptors: 0, epollWatches: 0, inFlight: 0 };
+  const use = { descriptors: 0, epollWatches: 0, inFlight: 0, unseen: 0 };
   let counted = 0;
   for (const pid of pids) {
     const descriptors = descriptorsOf(pid);
-    // Whatever it has open is as invisible as what is in flight.
-    if (descriptors === null) use.inFlight += limits.inFlight + 1;
+    if (descriptors === null) use.unseen += 1;
     for (const fd of descriptors ?? []) {
       const { epollWatches, inFlight } = heldBy(pid, fd);
       use.descriptors += 1;
@@ -54,7 +55,7 @@ export async function tableUse(pids: readonly number[], limits: TableUse): Promi
 }
 
 /** Most that one command may use, as far as this machine has more. Our defaults: programs need a tenth of these. */
-const MOST: TableUse = { descriptors: 262_144, epollWatches: 200_000, inFlight: 24 };
+const MOST = { descriptors: 262_144, epollWatches: 200_000, inFlight: 24 } as const;
 
 /** The share of a command in what the machine has: sandboxes of several candidates run at once. */
 const SHARES = { descriptors: 1 / 8, epollWatches: 1 / 16 } as const;
@@ -64,26 +65,33 @@ const sysctl = (path: string): number => {
   return value > 0 ? value : Number.POSITIVE_INFINITY;
 };
 
-export const tableLimits = (): TableUse => ({
+/**
+ * Where programs may hide what they have open, as ssh-agent does, those that do are left alone; elsewhere only those
+ * hide that run a program which their user may not read, and none may.
+ */
+export const tableLimits = (mayHide: boolean): TableUse => ({
   descriptors: Math.min(MOST.descriptors, sysctl('file-max') * SHARES.descriptors),
   epollWatches: Math.min(MOST.epollWatches, sysctl('epoll/max_user_watches') * SHARES.epollWatches),
   inFlight: MOST.inFlight,
+  unseen: mayHide ? Number.POSITIVE_INFINITY : 0,
 });
 
-/** A busy program receives what was sent to it within some of these looks. */
-const LOOKS_IN_FLIGHT = 3;
+/** A busy program receives what was sent to it within some of these looks, and what hides for longer stays hidden. */
+const LOOKS_HIDDEN = 3;
 
 /** Returns a function that says whether one more look shows that a command uses more than it may. */
 export function openTableWatch(limits: TableUse): (use: TableUse) => boolean {
-  const inFlight: number[] = [];
+  const looks: TableUse[] = [];
   return (use) => {
-    inFlight.push(use.inFlight);
-    if (inFlight.length > LOOKS_IN_FLIGHT) inFlight.shift();
-    const waiting = inFlight.length === LOOKS_IN_FLIGHT ? Math.min(...inFlight) : 0;
+    looks.push(use);
+    if (looks.length > LOOKS_HIDDEN) looks.shift();
+    const hides = (what: 'inFlight' | 'unseen'): boolean =>
+      looks.length === LOOKS_HIDDEN && looks.every((look) => look[what] > limits[what]);
     return (
       use.descriptors > limits.descriptors ||
       use.epollWatches > limits.epollWatches ||
-      waiting > limits.inFlight
+      hides('inFlight') ||
+      hides('unseen')
     );
   };
 }

@@ -4,6 +4,8 @@ import { type Architecture, SYSCALLS } from './syscalls.ts';
 const ALLOW = 0x7fff0000;
 const KILL_PROCESS = 0x80000000;
 const ERRNO = 0x00050000;
+/** The call does nothing and succeeds. */
+const IGNORED = ERRNO | 0;
 const EPERM = ERRNO | 1;
 const ENOSYS = ERRNO | 38;
 const EAFNOSUPPORT = ERRNO | 97;
@@ -29,6 +31,9 @@ const THREAD = 0x10000;
 const THREAD_WITH_FILES = 0x10400;
 /** CLOSE_RANGE_UNSHARE (linux/close_range.h). */
 const CLOSE_UNSHARED = 2;
+
+/** PR_SET_DUMPABLE (linux/prctl.h). */
+const SET_DUMPABLE = 4;
 
 const AF = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
 /** ioctls that type into a terminal: TIOCSTI, TIOCLINUX. */
@@ -154,6 +159,13 @@ const conditional = (): Readonly<Record<string, readonly Instruction[]>> => ({
     load(argument(1)),
     ...TYPING.flatMap((request) => returnIfEqual(request, EPERM)),
     returnValue(ALLOW),
+  ],
+  // Guards of keys such as ssh-agent hide what they have open, which would then not be counted, and do not run without.
+  prctl: [
+    load(argument(0)),
+    instruction(JUMP_EQUAL, SET_DUMPABLE, 1, 0),
+    returnValue(ALLOW),
+    ...[load(argument(1)), ...returnIfEqual(0, IGNORED), returnValue(ALLOW)],
   ],
   mknod: noDevices(1),
   mknodat: noDevices(2),

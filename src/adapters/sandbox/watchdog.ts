@@ -33,6 +33,8 @@ interface Watched extends WatchedDisk {
   /** Null if the kernel enforces the memory limit. */
   readonly memoryBytes: number | null;
   readonly diskBytes: number;
+  /** Whether programs may hide what they have open. */
+  readonly mayHide: boolean;
 }
 
 /**
@@ -106,11 +108,11 @@ async function watchMemory(
 
 /** Also with control groups: what the kernel counts for all processes of a user is not limited by them. */
 async function watchTables(
-  { init }: Pick<Watched, 'init'>,
+  { init, mayHide }: Pick<Watched, 'init' | 'mayHide'>,
   table: ProcessTable,
   signal: AbortSignal,
 ): Promise<'memory' | null> {
-  const limits = tableLimits();
+  const limits = tableLimits(mayHide);
   const isTooMuch = openTableWatch(limits);
   while (await pause(TABLES_EVERY_MS, signal)) {
     if (isTooMuch(await tableUse(table.within(init.namespace), limits))) return 'memory';

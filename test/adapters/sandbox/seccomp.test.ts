@@ -52,6 +52,7 @@ const MACHINES = {
       setns: 308,
       memfd: 319,
       ioSetup: 206,
+      prctl: 157,
       bpf: 321,
       keyctl: 250,
       openByHandle: 304,
@@ -73,6 +74,7 @@ const MACHINES = {
       setns: 268,
       memfd: 279,
       ioSetup: 0,
+      prctl: 167,
       bpf: 280,
       keyctl: 219,
       openByHandle: 265,
@@ -104,6 +106,12 @@ describe.each(['x64', 'arm64'] as const)('the filter on %s', (name) => {
   test('allows no thread its own descriptors', () => {
     expect(ask(nr.clone, 0x003d0f00 & ~0x400)).toBe(EPERM);
     expect([0, 4, 2, 6].map((flags) => ask(436, 3, 9, flags))).toEqual([ALLOW, ALLOW, EPERM, EPERM]);
+  });
+
+  test('lets no program hide what it has open, and tells it that it does', () => {
+    const [SET_DUMPABLE, SET_NAME] = [4, 15];
+    expect([0, 1].map((value) => ask(nr.prctl, SET_DUMPABLE, value))).toEqual([errno(0), ALLOW]);
+    expect(ask(nr.prctl, SET_NAME, 0)).toBe(ALLOW);
   });
 
   test('has no clone3, no memory files and no queues of asynchronous reads', () => {

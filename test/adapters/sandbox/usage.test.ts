@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openTableWatch, tableUse } from '../../../src/adapters/sandbox/kernel-tables.ts';
+import { openTableWatch, tableLimits, tableUse } from '../../../src/adapters/sandbox/kernel-tables.ts';
 import { bytesIn } from '../../../src/adapters/sandbox/usage.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
@@ -63,9 +63,9 @@ describe('measuring what a sandbox uses', () => {
     );
     try {
       await once(holder.stdout, 'data');
-      const most = { descriptors: 1e6, epollWatches: 1e6, inFlight: 24 };
+      const most = { descriptors: 1e6, epollWatches: 1e6, inFlight: 24, unseen: 0 };
       const use = await tableUse([holder.pid ?? 0], most);
-      expect(use).toMatchObject({ epollWatches: 120, inFlight: 1 });
+      expect(use).toMatchObject({ epollWatches: 120, inFlight: 1, unseen: 0 });
       expect(use.descriptors).toBeGreaterThanOrEqual(48);
       expect(openTableWatch(most)(use)).toBe(false);
       expect(openTableWatch({ ...most, epollWatches: 119 })(use)).toBe(true);
@@ -79,6 +79,12 @@ describe('measuring what a sandbox uses', () => {
         false,
         true,
       ]);
+      const hidden = { ...use, unseen: 1 };
+      const strict = openTableWatch(most);
+      expect([strict(hidden), strict(hidden), strict(hidden)]).toEqual([false, false, true]);
+      // Without a filter of system calls, ssh-agent hides.
+      const patient = openTableWatch({ ...most, unseen: tableLimits(true).unseen });
+      expect([patient(hidden), patient(hidden), patient(hidden)]).toEqual([false, false, false]);
     } finally {
       holder.kill('SIGKILL');
     }

@@ -75,7 +75,8 @@ export async function runContainer(input: ContainerRun): Promise<Ended | ChildLo
       async watch(over) {
         const init = await container.init;
         if (init === null) return null;
-        return await watchLimits({ ...disk, init, memoryBytes, diskBytes }, table, owner, over);
+        const watched = { ...disk, init, memoryBytes, diskBytes, mayHide: true };
+        return await watchLimits(watched, table, owner, over);
       },
       lastLook: () => checkDiskAtEnd(disk, owner),
     },

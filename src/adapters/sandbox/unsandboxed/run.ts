@@ -74,7 +74,8 @@ export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult>
       async watch(over) {
         const init = findInit(child.pid ?? 0);
         if (init === null) return null;
-        return await watchLimits({ ...disk, init, memoryBytes, diskBytes }, tree.table, owner, over);
+        const watched = { ...disk, init, memoryBytes, diskBytes, mayHide: true };
+        return await watchLimits(watched, tree.table, owner, over);
       },
       lastLook: () => checkDiskAtEnd(disk, owner),
     },
