@@ -1,11 +1,10 @@
 import { uniqueSorted } from '../model/index.ts';
-import type { TestRun } from './evidence.ts';
+import type { TestOutcome, TestRun } from './evidence.ts';
 import { EXIT_CODE, outcomeIn, succeeded, withoutTests } from './test-runs.ts';
 
 /**
  * Merges several runs of one suite on one tree. Tests with inconsistent results, including those missing in some
- * runs, are removed and listed as flaky. A test that is missing in one run alone, which failed, is not: the run ended
- * early, by a panic or for lack of memory, and would take all later tests out of the comparison. A run without a
+ * runs, are removed and listed as flaky; but not if they are missing only in a run that was cut off. A run without a
  * report is ignored if others have one. With exit codes only, the majority counts, and a disagreement is listed as
  * `exit code`; with reports it is if no flaky test explains it. Needs at least one run.
  */
@@ -16,7 +15,8 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   const reported = runs.filter((run) => run.source === 'report');
   if (reported.length === 0) return mergeExitCodes(first, runs);
   const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
-  const flakyTests = ids.filter((id) => isFlaky(reported, id));
+  const cutOff = new Set(reported.filter((run, at) => isCutOff(run, reported.toSpliced(at, 1))));
+  const flakyTests = ids.filter((id) => isFlaky(reported, id, cutOff));
   const left = new Set(flakyTests);
   const steady = ids.filter((id) => !left.has(id));
   const isWhole = (run: TestRun, of: readonly string[] = steady) =>
@@ -41,13 +41,29 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   };
 }
 
-/** Whether a test has different results, or is missing in a run that did not merely end early. */
-function isFlaky(runs: readonly TestRun[], id: string): boolean {
+/** Whether a test has different results, or is missing in a run that was not cut off. */
+function isFlaky(runs: readonly TestRun[], id: string, cutOff: ReadonlySet<TestRun>): boolean {
   const having = runs.filter((run) => outcomeIn(run, id) !== undefined);
-  const [lacking] = runs.filter((run) => outcomeIn(run, id) === undefined);
-  const isCutOff = lacking !== undefined && !succeeded(lacking) && having.length === runs.length - 1;
-  const counted = isCutOff && having.length > 1 ? having : runs;
+  const lacking = runs.filter((run) => !having.includes(run));
+  const isAbsent = having.length > 1 && lacking.length === 1 && lacking.every((run) => cutOff.has(run));
+  const counted = isAbsent ? having : runs;
   return new Set(counted.map((run) => outcomeIn(run, id))).size > 1;
+}
+
+/**
+ * Whether a run seems to have ended early, by a panic or for lack of memory, which would take all later tests out of
+ * the comparison. It failed in another way than the others: where a test always fails, failing says nothing. And no
+ * test passed or was skipped in it alone, as where names contain a port or a date.
+ */
+function isCutOff(run: TestRun, others: readonly TestRun[]): boolean {
+  if (succeeded(run)) return false;
+  const tests = Object.entries(run.tests);
+  const isOwn = (id: string) => others.every((other) => outcomeIn(other, id) === undefined);
+  if (tests.some(([id, outcome]) => outcome !== 'failed' && isOwn(id))) return false;
+  const endsLike = (other: TestRun) => other.exitCode === run.exitCode && other.stopped === run.stopped;
+  const failsAlone = ([id, outcome]: readonly [string, TestOutcome]) =>
+    outcome === 'failed' && others.every((other) => outcomeIn(other, id) !== 'failed');
+  return !others.some(endsLike) || tests.some(failsAlone);
 }
 
 function mergeExitCodes(first: TestRun, runs: readonly TestRun[]): TestRun {

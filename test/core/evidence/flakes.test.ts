@@ -57,6 +57,38 @@ describe('the base suite, run three times on the base', () => {
     expect(mergeBaseRuns([killed, killed, whole])).toMatchObject({ flaky: ['b', 'c', 'd'] });
   });
 
+  test('one that ends early is told from one with other tests where a test always fails', () => {
+    const whole = run({ a: 'passed', always: 'failed', c: 'passed', d: 'passed' });
+    for (const cut of [
+      run({ a: 'passed' }, { exitCode: 137 }),
+      run({ a: 'passed', always: 'failed' }, { stopped: 'memory' }),
+      run({ a: 'passed', 'did not run': 'failed' }),
+    ]) {
+      const base = mergeBaseRuns([whole, cut, whole]);
+      expect(base.tests).toMatchObject({ c: 'passed', d: 'passed' });
+      expect(compareBase(base, run({ ...whole.tests, c: 'failed' })).regressions).toEqual(['c']);
+    }
+    // It failed as the others do, so nothing shows that it ended early.
+    const other = run({ a: 'passed', always: 'failed', c: 'passed' });
+    expect(mergeBaseRuns([whole, other, whole])).toMatchObject({ flaky: ['d'] });
+  });
+
+  test('a test whose name changes with each run is no regression of a candidate', () => {
+    const on = (port: number, others: Record<string, TestOutcome> = {}) =>
+      run({ a: 'passed', [`listens on ${port}`]: 'passed', ...others });
+    const both = ['listens on 3000', 'listens on 3001'];
+    const always = { always: 'failed' } as const;
+    const failing = mergeBaseRuns([on(3000, always), on(3000, always), on(3001, always)]);
+    expect(failing.flaky).toEqual(both);
+    expect(compareBase(failing, on(3001, always)).regressions).toEqual([]);
+    const once = mergeBaseRuns([
+      on(3000, { b: 'passed' }),
+      on(3000, { b: 'passed' }),
+      on(3001, { b: 'failed' }),
+    ]);
+    expect(once.flaky).toEqual(['b', ...both]);
+  });
+
   test('an exit code that no test explains is no fault of a candidate where the base has it, too', () => {
     const good = run({ a: 'passed' });
     const silent = run({ a: 'passed' }, { exitCode: 1 });
