@@ -71,6 +71,17 @@ assert.equal(slug('a b c'), 'a-b-c');
     expect([await outcomes(SLUG), await outcomes(FIXED)]).toEqual([['failed'], ['passed']]);
   });
 
+  /** The examples of an issue, each with whether its words say that it is meant. */
+  async function readIn(issue: string) {
+    const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });
+    const read = derived.files.flatMap(({ cases }) =>
+      cases.flatMap(({ origin, isMeant, source }) =>
+        origin === 'issue' ? source.match(/__p\.\w+\(.*\)/g)?.map((one) => [one, isMeant === true]) : [],
+      ),
+    );
+    return read.toSorted();
+  }
+
   test('what an issue only tells is no requirement, and what must not be is no example', async () => {
     const issue = `# Only the first space is replaced
 
@@ -96,13 +107,7 @@ Unexpected: \`'i-j k'\`
 | Two Words Here | two-words here | two-words-here |
 | One | one | one |
 `;
-    const derived = await bench.derive(REPOSITORY, { issue, tests: TESTS });
-    const read = derived.files.flatMap(({ cases }) =>
-      cases.flatMap(({ origin, isMeant, source }) =>
-        origin === 'issue' ? source.match(/__p\.\w+\(.*\)/g)?.map((one) => [one, isMeant === true]) : [],
-      ),
-    );
-    expect(read.toSorted()).toEqual(
+    expect(await readIn(issue)).toEqual(
       [
         ["__p.same(slug('a b c'), 'a-b c')", false],
         ["__p.same(slug('e f'), 'e-f')", false],
@@ -114,6 +119,55 @@ Unexpected: \`'i-j k'\`
         ['__p.throws(() => slug(1))', false],
       ].toSorted(),
     );
+  });
+
+  test('a result may complain itself, or say what it expected', async () => {
+    const issue = `# Say what is wrong
+
+\`\`\`js
+slug(1); // => { ok: false, error: 'wrong type' }
+slug(2); // => ['must not be empty', { wrong: ['use a instead of b'] }]
+slug(3); // => SyntaxError: Unexpected token
+slug(4); // => SyntaxError: expected expression
+slug(5); // => { actual: 1, expected: 2 }
+slug(6); // => TypeError: no text, should be ''
+slug(7); // expected 'a', got 'b'
+slug(8); // => ['a'], which is wrong
+slug(9); // => TypeError: no text (a bug)
+\`\`\`
+`;
+    expect(await readIn(issue)).toEqual(
+      [
+        ["__p.same(slug(1), ({ ok: false, error: 'wrong type' }))", false],
+        ["__p.same(slug(2), ['must not be empty', { wrong: ['use a instead of b'] }])", false],
+        ['__p.throws(() => slug(3))', false],
+        ['__p.throws(() => slug(4))', false],
+        ['__p.same(slug(5), ({ actual: 1, expected: 2 }))', false],
+        ["__p.same(slug(6), '')", true],
+        ["__p.same(slug(7), 'a')", true],
+      ].toSorted(),
+    );
+  });
+
+  test('what is denied before a value is asked for says nothing against the value', async () => {
+    const issue = `# Do not throw
+
+\`slug(1)\` must not throw, it must return \`'1'\`.
+\`slug(2)\` shouldn't throw but return \`'2'\`.
+\`slug(3)\` does not work, although it should return \`'3'\`.
+
+\`slug(4)\` must not, as today, return \`'4'\`.
+\`slug(5)\` doesn't do what it must: it returns \`'5'\`.
+\`slug(6)\` does not work as expected and returns \`'6'\`.
+\`slug(7)\` shouldn't have to return \`'7'\`.
+\`slug(8)\` must return a text and must not return \`'8'\`.
+\`slug(9)\` should return a text but never \`'9'\`.
+`;
+    expect(await readIn(issue)).toEqual([
+      ["__p.same(slug(1), '1')", true],
+      ["__p.same(slug(2), '2')", true],
+      ["__p.same(slug(3), '3')", true],
+    ]);
   });
 
   test('an example that no test file can take is named, and none is made of what is not code', async () => {

@@ -70,33 +70,60 @@ export function withResults(code: string, which: 'meant' | 'told'): string {
 /** A line of code whose comment tells a result. Null if it tells none, or only what must not be. */
 function readComment(line: string) {
   // "returns 1 (should be 2)" is read like "returns 1, should be 2".
-  const plain = line.replace(/\(((?:expected|should) .*)\)\s*$/, '$1');
-  const [, declaration = '', call = '', verb = '', result = ''] =
-    TWO_RESULTS.exec(plain) ?? RESULT.exec(line) ?? [];
+  const plain = line.replace(/\(((?:expected|should) .*)\)\s*$/, '$1').trimEnd();
+  const two = TWO_RESULTS.exec(withoutOwnWords(plain));
+  const [, declaration = '', { length } = '', verb = '', result = ''] =
+    two ?? RESULT.exec(withoutOwnWords(line)) ?? [];
+  const call = line.slice(declaration.length, declaration.length + length);
   if (call === '' || asserting(call)) return null;
   const isMeant = /^(?:should|expected)/.test(verb);
-  const value = valueIn(result, isMeant);
+  const value = valueIn((two ? plain : line.trimEnd()).slice(-result.length), isMeant);
   return value === null ? null : { declaration, call, value, isMeant };
+}
+
+const QUOTED = /(?<!\w)(['"`])(?:\\.|(?!\1)[^\\])*\1(?!\w)/g;
+const ERROR_MESSAGE = /\b(?:\w*Error|Exception):[^,;(]*/g;
+const BRACKETED = /(?<![\d.)\]}]\s?)(?:\{[^{}]*\}|\[[^[\]]*\])/g;
+
+/**
+ * A line with dots for what a result may say itself: texts, messages of errors, objects and arrays. In
+ * `{ error: 'wrong, expected a name' }` nothing says that the result is wrong, or what is expected.
+ */
+function withoutOwnWords(line: string): string {
+  const dots = (part: string) => '.'.repeat(part.length);
+  let text = line.replace(QUOTED, dots).replace(ERROR_MESSAGE, dots);
+  // From the inside to the outside.
+  for (let before = ''; before !== text; ) {
+    before = text;
+    text = text.replace(BRACKETED, dots);
+  }
+  return text;
 }
 
 const LITERAL = /^(['"`])(?:\\.|(?!\1)[^\\])*\1/;
 const COMPLAINT =
   /\b(?:wrong(?:ly)?|incorrect(?:ly)?|erroneous(?:ly)?|mistaken(?:ly)?|bugs?|broken|currently|unexpected(?:ly)?)\b|❌|✗/i;
 
+/** What follows a value: "2, got 3". */
+const MORE_WORDS =
+  /,?\s+(?:\(.*\)|but .*|got .*|instead .*|rather than .*|not .*)$|[,;]\s+(?:is|was|gives|returns|actual(?:ly)?|currently)\b.*$/;
+
 /** The value in the words of a comment: of "1 instead of 2" the second. Null if they only say what must not be. */
 function valueIn(words: string, isMeant: boolean): string | null {
   if (/^(?:not?|never)\s/i.test(words)) return null;
   const [literal] = LITERAL.exec(words) ?? [];
   if (literal === words) return words;
-  const behind = literal === undefined ? words : words.slice(literal.length);
+  const about = withoutOwnWords(words);
   if (!isMeant) {
-    const [, other] = /\s(?:instead of|rather than)\s+(.+)$/.exec(behind) ?? [];
-    if (other !== undefined) return valueIn(other, true);
-    if (COMPLAINT.test(behind)) return null;
+    const [, other] = /\s(?:instead of|rather than)\s+(.+)$/.exec(about) ?? [];
+    if (other !== undefined) return valueIn(words.slice(-other.length), true);
+    if (COMPLAINT.test(about)) return null;
   }
+  const behind = words.slice(literal?.length ?? 0);
   // Words after a text: "'a', as each space".
   if (literal !== undefined && /^[\s,;.]\s*[^'"`+]*$/.test(behind)) return literal;
-  return words.replace(/,?\s+(?:\(.*\)|but .*|instead .*|rather than .*|not .*)$/, '');
+  const end = about.search(MORE_WORDS);
+  return end < 0 ? words : words.slice(0, end);
 }
 
 export const asserting = (call: string): boolean => /^(assert|expect|t\.|should)/.test(call.trim());
@@ -107,6 +134,9 @@ export const SENTENCE =
 /** But "should work, but gives" tells what is wrong. */
 const SAYS =
   /\b(?:should|must|expect(?:ed|s)?|ought|ha(?:s|ve) to|needs? to)\b(?!.*\b(?:but|yet|however|instead|although)\b)/i;
+/** What asks for the value that follows, whatever is denied before: "must not throw, it must return", "but return". */
+const ASKS =
+  /(?:(?<!(?:\b(?:not|never|no longer)|n['’]t)\s+(?:\w+\s+)?)\b(?:should|must|ought to|(?:has|have|needs?|expected) to)|\b(?:should|must)(?:n['’]t| not| never)\s[^`]*\bbut)\s+(?:(?!not\b|never\b)\w+\s+)?(?:return|give|yield|equal|evaluate|become|throw|be)\b((?:\s+\w+){0,2}:?\s*)$/i;
 const NEGATED = /\b(?:not|never|no longer|cannot|nor)\b|n['’]t\b/i;
 /** What is said to be meant after the value that a call has. */
 const MEANT_AFTER = /(?:but (?:it |this )?(?:should|must)|should|expected)([^`\n]*)`([^`\n]+)`/;
@@ -117,6 +147,8 @@ const INSTEAD = /\b(?:instead of|rather than|not)\b[^`\n]*`([^`\n]+)`/;
 export function readSentence([sentence, written = '', first = '', rest = '']: RegExpExecArray) {
   const call = written.replace(/;$/, '');
   const between = sentence.slice(written.length + 2, sentence.length - rest.length - first.length - 2);
+  const [, end] = ASKS.exec(between) ?? [];
+  if (end !== undefined && !NEGATED.test(end)) return { call, value: first, isMeant: true };
   if (SAYS.test(between)) return NEGATED.test(between) ? null : { call, value: first, isMeant: true };
   const [, gap = '', second] = MEANT_AFTER.exec(rest) ?? [];
   if (second !== undefined) return NEGATED.test(gap) ? null : { call, value: second, isMeant: true };
