@@ -69,17 +69,27 @@ interface LocalFlows {
  * Waits for the result of another flow. If that one runs in this process, its end is known here, so the database is asked
  * then, and every 5 s in case another process cancels it; else as often as the caller says. If the database cannot be
  * asked, that says nothing about the flow, so it is asked again: its caller would take any error for the end of the flow.
+ * The log has the first of such errors in a row, as one may last until somebody reads of it.
  */
 export function awaitLocalResult(
   ask: AwaitResult,
   { endOf, isStopping }: LocalFlows,
+  log: Log,
   { elapsed = () => performance.now(), sleep = wait }: WaitingClock = {},
 ): AwaitResult {
+  let isFailing = false;
   const askAgain: AwaitResult = async (...args) => {
     try {
-      return await ask(...args);
+      const found = await ask(...args);
+      isFailing = false;
+      return found;
     } catch (error) {
       if (error instanceof DbosErrors.DBOSError || isStopping()) throw error;
+      if (!isFailing) {
+        const why = (error as Error).message;
+        log.warn({ why }, 'The database was asked for the result of a flow and cannot answer; trying again.');
+      }
+      isFailing = true;
       await sleep(REMOTE_POLL_MS);
       return undefined;
     }
@@ -120,6 +130,7 @@ interface ClaimOptions {
   mayClaim(): boolean;
   /** Called if a claim that marks its flows with this token failed, perhaps after its commit. */
   onUnanswered(ownerXid: string): void;
+  readonly log: Log;
 }
 
 /**
@@ -140,6 +151,7 @@ export async function launchDbos({
   limits,
   mayClaim,
   onUnanswered,
+  log,
 }: ClaimOptions): Promise<void> {
   dbRetryConfig.maxBackoffSec = MAX_BACKOFF_S;
   const launching = DBOS.launch();
@@ -173,6 +185,7 @@ export async function launchDbos({
   database.awaitWorkflowResult = awaitLocalResult(
     (...args) => awaitWorkflowResult.apply(database, args),
     flows,
+    log,
   );
   database.getQueuePartitions = async (name) =>
     schedule.isDue(name) ? getQueuePartitions.call(database, name) : [];

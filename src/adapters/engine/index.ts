@@ -90,6 +90,7 @@ function openDbos(options: DbosEngineOptions, activeFlows: ActiveFlows): Dbos {
       limits: queue === null ? new Map() : queueLimitsOf(queue),
       mayClaim,
       onUnanswered: claims.add,
+      log,
     });
     lost = watchLostFlows(pool, { ...options, mayClaim });
     if (queue !== null) {

@@ -1,6 +1,7 @@
 import { Error as DbosErrors } from '@dbos-inc/dbos-sdk';
 import { expect, test } from 'vitest';
 import { awaitLocalResult } from '../../../src/adapters/engine/dbos-internals.ts';
+import { silent } from '../../world/silent-log.ts';
 
 type Ask = Parameters<typeof awaitLocalResult>[0];
 
@@ -28,6 +29,7 @@ test('a flow in another process is asked for as often as the caller says', async
   const found = await awaitLocalResult(
     ask,
     here(() => null),
+    silent,
     waiting,
   )('child', undefined, 'run', undefined, POLL_MS);
   expect(found?.output).toBe('done');
@@ -41,6 +43,7 @@ test('one in this process is asked for when it has ended, until its result is st
   const result = awaitLocalResult(
     ask,
     here(() => (isHere ? end.promise : null)),
+    silent,
     {
       ...waiting,
       // Nothing but the end of the flow is waited for.
@@ -67,6 +70,7 @@ test('while it runs in this process, the waiting flow learns after seconds that 
   const result = awaitLocalResult(
     ask,
     here(() => never),
+    silent,
     waiting,
   )('child', undefined, 'run', undefined, POLL_MS);
   await expect(result).rejects.toBeInstanceOf(DbosErrors.DBOSWorkflowCancelledError);
@@ -76,15 +80,25 @@ test('while it runs in this process, the waiting flow learns after seconds that 
 test('what the database cannot answer is no end of the flow, but of one that waits in a process that stops', async () => {
   const { ask, clock, waiting } = database(5_000);
   let stopping = false;
+  const warned: unknown[] = [];
+  const log = { ...silent, warn: (fields: unknown) => void warned.push(fields) };
   const broken: Ask = async (...args) => {
     if (clock.ms < 3_000 || stopping) throw new Error('The server has lost its mind.');
     return ask(...args);
   };
   const flows = { endOf: () => null, isStopping: () => stopping };
-  const found = await awaitLocalResult(broken, flows, waiting)('child', undefined, 'run', undefined, POLL_MS);
+  const found = await awaitLocalResult(broken, flows, log, waiting)(
+    'child',
+    undefined,
+    'run',
+    undefined,
+    POLL_MS,
+  );
   expect(found?.output).toBe('done');
+  // Asked three times without an answer, and told of once: a right that somebody took away does not come back by itself.
+  expect(warned).toEqual([{ why: 'The server has lost its mind.' }]);
 
   stopping = true;
-  const left = awaitLocalResult(broken, flows, waiting)('child', undefined, 'run', undefined, POLL_MS);
+  const left = awaitLocalResult(broken, flows, log, waiting)('child', undefined, 'run', undefined, POLL_MS);
   await expect(left).rejects.toThrow('lost its mind');
 });
