@@ -48,10 +48,10 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const copies = openCopies(scratch, owner);
 
   // Found once, at the first command: they seldom change.
-  let found: readonly string[] | null = null;
-  const hidden = (): readonly string[] => {
-    found ??= options.hidden ?? credentialsInUsr();
-    return found;
+  let found: Promise<readonly string[]> | null = null;
+  const hidden = async (): Promise<readonly string[]> => {
+    found ??= options.hidden ? Promise.resolve(options.hidden) : credentialsInUsr(owner);
+    return await found;
   };
 
   // Done once, at the first command: it moves this process to another control group.
@@ -81,7 +81,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
         views: variant.overlay ? makeViews({ spec, etc, toolchain, empty, owner }) : [],
         egress: egress?.socket ?? null,
         ceilings: readHardLimits(),
-        hidden: hidden(),
+        hidden: await hidden(),
       });
       const filter = seccompFilter(process.arch as Architecture);
       const group = groups?.kind === 'ready' ? groups.groups.open(spec.limits) : null;

@@ -27,7 +27,7 @@ interface ProbeTrial {
   readonly allowWeaker: boolean;
   readonly delegation: () => Promise<Delegation>;
   /** Files and folders in /usr that commands find empty. */
-  readonly hidden: () => readonly string[];
+  readonly hidden: () => Promise<readonly string[]>;
   readonly exec: (spec: ExecSpec, variant: Variant) => Promise<ExecResult>;
 }
 
@@ -92,7 +92,8 @@ async function tryVariants(trial: ProbeTrial, version: string): Promise<ProbeFin
   const host = { groups: delegation.kind === 'ready', overlay: trial.overlay };
   const strong = await firstThatWorks(trial, variantsOf(STRONG, host));
   if (strong.variant !== null) {
-    const detail = variantDetail(version, strong.variant, strong.refusals, delegation) + hiddenDetail(trial);
+    const detail =
+      variantDetail(version, strong.variant, strong.refusals, delegation) + (await hiddenDetail(trial));
     return { kind: 'ready', variant: strong.variant, detail, weaker: [] };
   }
   const weak = await firstThatWorks(
@@ -105,7 +106,8 @@ async function tryVariants(trial: ProbeTrial, version: string): Promise<ProbeFin
     return { kind: 'missing', why, remedy: remedyFor(why) };
   }
   if (!trial.allowWeaker) return { kind: 'missing', ...onlyWeaker() };
-  const detail = variantDetail(version, weak.variant, weak.refusals, delegation) + hiddenDetail(trial);
+  const detail =
+    variantDetail(version, weak.variant, weak.refusals, delegation) + (await hiddenDetail(trial));
   return { kind: 'ready', variant: weak.variant, detail, weaker: variantWeaknesses(weak.variant) };
 }
 
@@ -144,8 +146,8 @@ function variantDetail(
 }
 
 /** Without their names: reports show it. */
-function hiddenDetail({ hidden }: ProbeTrial): string {
-  const { length } = hidden();
+async function hiddenDetail({ hidden }: ProbeTrial): Promise<string> {
+  const { length } = await hidden();
   if (length === 0) return '';
   return `, ${length === 1 ? 'one file' : `${length} files`} of /usr hidden that may hold a credential`;
 }

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -110,7 +120,7 @@ describe('toolchains of the operator', () => {
     expect(credentialIn(join(home, 'tool-1'))).toBeNull();
   });
 
-  test('in /usr are shown without the files that hold a credential', () => {
+  test('in /usr are shown without the files that hold a credential', async () => {
     const hidden = [
       put('usr/etc/npmrc', '//registry.example.org/:_authToken=x\n'),
       put('usr/local/maven/conf/settings.xml', '<password>x</password>'),
@@ -123,6 +133,30 @@ describe('toolchains of the operator', () => {
     symlinkSync(join(home, 'etc/npmrc'), join(home, 'usr/local/.npmrc'));
     symlinkSync(join(home, 'usr/share/tool/npmrc'), join(home, 'usr/local/etc/npmrc'));
     symlinkSync(join(home, 'none'), join(home, 'usr/local/.netrc'));
-    expect(new Set(credentialsInUsr(join(home, 'usr')))).toEqual(new Set(hidden));
+    expect(new Set(await credentialsInUsr(null, join(home, 'usr')))).toEqual(new Set(hidden));
+  });
+
+  test('are shown if a settings file is no file, or its name leads to a folder', () => {
+    execFileSync('mkfifo', [join(dirname(put('tool-1/etc/a')), 'pipe.conf')]);
+    mkdirSync(join(home, 'tool-1/conf.d'));
+    symlinkSync('../conf.d', join(home, 'tool-1/etc/tool.conf'));
+    expect(credentialIn(join(home, 'tool-1'))).toBeNull();
+  });
+
+  test('are shown, however large a file in them is, and only its beginning is read', () => {
+    const file = put('tool-1/etc/large.xml', `<a url="https://mirror.example.org"/>${' '.repeat(2 ** 20)}`);
+    truncateSync(file, 2 ** 33);
+    expect(credentialIn(join(home, 'tool-1'))).toBeNull();
+    put('tool-1/etc/large.xml', `<a url="https://x:y@mirror.example.org"/>`);
+    truncateSync(file, 2 ** 33);
+    expect(credentialIn(join(home, 'tool-1'))).toBe('etc/large.xml in it may hold a credential.');
+  });
+
+  test.runIf(process.getuid?.() === 0)('in /usr that sandboxes cannot enter need no cover', async () => {
+    chmodSync(home, 0o755);
+    const open = put('usr/local/open/.env');
+    chmodSync(dirname(put('usr/local/closed/.env')), 0o700);
+    const owner = { uid: 64190, gid: 64190 };
+    expect(await credentialsInUsr(owner, join(home, 'usr'))).toEqual([open]);
   });
 });

@@ -1,8 +1,21 @@
-import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  type Dirent,
+  existsSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { join, relative } from 'node:path';
+import { type Owner, runCommand } from '../processes.ts';
 
 /** Depth of folders searched below a toolchain: deeper ones contain only packages. Our default. */
 const DEPTH = 3;
+
+/** Bytes of a file that are searched: settings are short. Our default. */
+const SEARCHED_BYTES = 2 ** 20;
 
 /** Files that always contain a credential. */
 const ALWAYS =
@@ -45,17 +58,25 @@ export function credentialIn(root: string): string | null {
 
 /**
  * Files and folders of /usr, all of which every sandbox would see, that contain, or may contain, a credential: in the
- * places for settings that are no package's. Each folder of /usr/local may be a toolchain.
+ * places for settings that are no package's. Each folder of /usr/local may be a toolchain. What is in a folder that the
+ * sandboxes' user cannot enter is left out: no sandbox sees it, and bubblewrap, which has that user, could not cover it.
  */
-export function credentialsInUsr(usr = '/usr'): readonly string[] {
+export async function credentialsInUsr(owner: Owner | null, usr = '/usr'): Promise<readonly string[]> {
   const found = [
     ...filesWithCredentials(join(usr, 'etc'), DEPTH),
     ...filesWithCredentials(join(usr, 'local'), DEPTH + 1),
   ];
   // A link that leads out of /usr leads nowhere in a sandbox.
   const real = found.filter((path) => existsSync(path)).map((path) => realpathSync(path));
-  return [...new Set(real)].filter((path) => path.startsWith(`${usr}/`));
+  const inside = [...new Set(real)].filter((path) => path.startsWith(`${usr}/`));
+  if (owner === null || inside.length === 0) return inside;
+  const { code, stdout } = await runCommand(['sh', '-c', REACHABLE, 'sh', ...inside], owner);
+  const reached = new Set(stdout.split('\0'));
+  return code === 0 ? inside.filter((path) => reached.has(path)) : inside;
 }
+
+/** Prints those of its arguments that its user can reach. */
+const REACHABLE = `for path; do test ! -e "$path" || printf '%s\\0' "$path"; done`;
 
 function* filesWithCredentials(folder: string, depth: number): Generator<string> {
   const entries = entriesOf(folder);
@@ -83,10 +104,22 @@ function holdsCredential(name: string, path: string): boolean {
   const settings = SETTINGS.filter((each) => each.name.test(name));
   if (settings.length === 0) return false;
   try {
-    const text = readFileSync(path, 'utf8').replaceAll(/<!--.*?-->/gs, '');
+    // Nobody may ever write to a FIFO.
+    if (!statSync(path).isFile()) return false;
+    const text = beginningOf(path).replaceAll(/<!--.*?-->/gs, '');
     return settings.some(({ holds }) => holds.test(text));
   } catch {
     // A credential cannot be ruled out.
     return true;
+  }
+}
+
+function beginningOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(Math.min(SEARCHED_BYTES, statSync(path).size));
+    return bytes.toString('utf8', 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
   }
 }
