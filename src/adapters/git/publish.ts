@@ -10,15 +10,21 @@ import { checkedSha, isSha, temporaryPath } from './layout.ts';
 import { inUserRepository, NO_PARENT_REPOSITORY, REMOTE_SILENCE_MS } from './sources.ts';
 import { removeTree, userOf } from './trees.ts';
 
+interface HandedOver {
+  readonly pack: Buffer;
+  /** The other repository has neither base nor parent, as one that was cloned anew without its history. */
+  readonly isWholeHistory: boolean;
+}
+
 /**
- * The objects that a commit adds to what another repository has, as a pack. That repository may lack the base by now,
- * and always lacks one of uncommitted changes, whose parent is the checked-out commit.
+ * The objects that a commit adds to what another repository has. That repository may lack the base by now, and always
+ * lacks one of uncommitted changes, whose parent is the checked-out commit.
  */
 async function packFor(
   git: Git,
   { objects, base, sha }: { readonly objects: string; readonly base: Sha; readonly sha: Sha },
   has: (commit: Sha) => Promise<boolean>,
-): Promise<Buffer> {
+): Promise<HandedOver> {
   const parent = await git({ cwd: objects, args: ['rev-parse', '--verify', '--quiet', `${base}^`] });
   let known = '';
   for (const commit of [base, parent.stdout.trim()]) {
@@ -33,7 +39,8 @@ async function packFor(
       input: `${sha}\n${known}`,
     });
     if (done.exitCode !== 0) throw gitFault('Handing a commit over', done);
-    return await readFile(join(scratch, `pack-${done.stdout.trim()}.pack`));
+    const pack = await readFile(join(scratch, `pack-${done.stdout.trim()}.pack`));
+    return { pack, isWholeHistory: known === '' };
   } finally {
     await removeTree(scratch);
   }
@@ -59,6 +66,9 @@ export function identityEnv(
   };
 }
 
+/** What git says of a branch that a working tree of its repository has checked out, rebases or bisects. */
+const IN_USE = /^fatal: cannot force update the branch /m;
+
 type Publishing = Pick<Workspaces, 'commit' | 'branch' | 'push'>;
 
 /** For repositories of which nothing is pruned meanwhile. */
@@ -83,14 +93,17 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       const as = await userOf(cwd);
       const inTheirs = (args: readonly string[], more: Partial<GitCall> = {}) =>
         inUserRepository(git)({ cwd, args, env: NO_PARENT_REPOSITORY, as, ...more });
-      if (await isCheckedOut(inTheirs, ref)) {
-        throw new Fault('INTERNAL', `Branch ${name} is checked out in ${path}, so it was left as it is.`);
-      }
       const has = async (commit: Sha) =>
         (await inTheirs(['cat-file', '-e', `${commit}^{commit}`])).exitCode === 0;
-      const pack = await packFor(git, { objects, base: base.sha, sha: checkedSha(sha) }, has);
+      const { pack, isWholeHistory } = await packFor(
+        git,
+        { objects, base: base.sha, sha: checkedSha(sha) },
+        has,
+      );
       // No fetch: it reads addresses in their settings, and starts programs that their settings name.
-      const unpacked = await inTheirs(['unpack-objects', '-q'], { input: pack });
+      // A history is kept as a pack: it would be a file for each of its objects.
+      const taking = isWholeHistory ? ['index-pack', '--stdin'] : ['unpack-objects', '-q'];
+      const unpacked = await inTheirs(taking, { input: pack });
       if (unpacked.exitCode !== 0) throw gitFault(`Making branch ${name}`, unpacked);
       const unlock = async () => {
         const asked = await inTheirs(['rev-parse', '--path-format=absolute', '--git-path', ref]);
@@ -98,10 +111,14 @@ export function openPublishing(git: Git, store: CandidateStore): Publishing {
       };
       // The branch belongs to this run alone: a lock is what a power failure left of an earlier try.
       await unlock();
-      const done = await inTheirs(['update-ref', ref, sha], {
+      // Unlike `update-ref`, it leaves a branch alone that a working tree has checked out, rebases or bisects.
+      const done = await inTheirs(['branch', '-q', '-f', '--no-track', name, sha], {
         onKilled: unlock,
         config: { 'core.logAllRefUpdates': 'true' },
       });
+      if (IN_USE.test(done.stderr)) {
+        throw new Fault('INTERNAL', `Branch ${name} is in use in ${path}, so it was left as it is.`);
+      }
       if (done.exitCode !== 0) throw gitFault(`Making branch ${name}`, done);
     },
 
@@ -199,16 +216,6 @@ async function shaAt(
   if (done.exitCode !== 0) throw remoteFault(`Reading ${remote.url}`, done);
   const line = done.stdout.split('\n').find((each) => each.slice(41) === ref);
   return line ? line.slice(0, 40) : null;
-}
-
-/** In any of the repository's working trees. */
-async function isCheckedOut(
-  git: (args: readonly string[]) => Promise<GitDone>,
-  ref: string,
-): Promise<boolean> {
-  const done = await git(['for-each-ref', '--format=%(worktreepath)', ref]);
-  if (done.exitCode !== 0) throw gitFault('Reading the branches of a repository', done);
-  return done.stdout.trim() !== '';
 }
 
 /** A lease would also allow a commit that is not based on the existing one. */

@@ -33,6 +33,7 @@ test.each([
   ['that commit and its parent', 2],
 ])('a branch is complete where the person has since removed %s', async (_, count) => {
   const { path } = world.repository({ 'a.txt': 'a\n' });
+  const loose = () => Number(git(path, 'count-objects').split(' ')[0]);
   for (const text of ['b\n', 'c\n']) {
     writeFiles(path, { 'a.txt': text });
     git(path, 'commit', '-q', '-a', '-m', text);
@@ -41,10 +42,50 @@ test.each([
   git(path, 'reset', '-q', '--hard', `HEAD~${count}`);
   git(path, 'reflog', 'expire', '--expire=now', '--all');
   git(path, 'prune', '--expire=now');
+  const before = loose();
   await branch();
+  // Without the parent, the whole history arrives: as a pack, not as a file for each of its objects.
+  expect(loose() - before > 0).toBe(count === 1);
   expect(git(path, 'rev-parse', 'auto-dev/r1/A')).toBe(commit);
   expect(git(path, 'log', '--format=%s', 'auto-dev/r1/A').split('\n').filter(Boolean)).toEqual([
     ...['Candidate', 'c', 'b', 'Start'],
   ]);
   expect(git(path, 'fsck', '--full', '--strict')).not.toMatch(/missing|broken/);
+});
+
+test.each([
+  ['checks out', [['checkout', '-q', 'auto-dev/r1/A']]],
+  [
+    'rebases',
+    [
+      ['checkout', '-q', 'auto-dev/r1/A'],
+      ['rebase', '-q', 'other'],
+    ],
+  ],
+  [
+    'bisects',
+    [
+      ['checkout', '-q', 'auto-dev/r1/A'],
+      ['bisect', 'start'],
+      ['checkout', '-q', 'other'],
+    ],
+  ],
+])('a branch that the person %s is left as it is', async (_, steps) => {
+  const { path, sha } = world.repository({ 'a.txt': 'a\n' });
+  const { branch } = await candidate(path, sha);
+  git(path, 'checkout', '-q', '-b', 'other');
+  writeFiles(path, { 'a.txt': 'b\n' });
+  git(path, 'commit', '-q', '-a', '-m', 'b');
+  git(path, 'checkout', '-q', '-b', 'auto-dev/r1/A', sha);
+  writeFiles(path, { 'a.txt': 'c\n' });
+  git(path, 'commit', '-q', '-a', '-m', 'c');
+  const theirs = git(path, 'rev-parse', 'auto-dev/r1/A');
+  // A rebase stops at the conflict.
+  for (const step of steps) {
+    try {
+      git(path, ...step);
+    } catch {}
+  }
+  await expect(branch()).rejects.toThrow(`Branch auto-dev/r1/A is in use in ${path}`);
+  expect(git(path, 'rev-parse', 'auto-dev/r1/A')).toBe(theirs);
 });
