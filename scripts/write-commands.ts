@@ -27,7 +27,7 @@ ${rows().join('\n')}
 
 ## Labels
 
-Add the label \`auto-dev\` to an issue to start a run. When the run starts, Runoff replaces the label with \`auto-dev:running\`; at the end it sets \`auto-dev:done\`, \`auto-dev:none\` or \`auto-dev:failed\`, or \`auto-dev:pick\` while a person must pick. Adding \`auto-dev\` again starts another run. Removing \`auto-dev\` before its run has started withdraws it, and stops no other run. A command that starts a run replaces one that waits in the queue for the label. Removing \`auto-dev:running\` cancels the run, as do \`/auto-dev cancel\` and closing the issue. Once the draft pull request is open, or the result is being posted, that comes too late, and the reply says so: close the pull request if you do not want it.
+Add the label \`auto-dev\` to an issue to start a run. When the run starts, Runoff replaces the label with \`auto-dev:running\`; at the end it sets \`auto-dev:done\`, \`auto-dev:none\` or \`auto-dev:failed\`, or \`auto-dev:pick\` while a person must pick. Adding \`auto-dev\` again starts another run. Removing \`auto-dev\` before its run has started withdraws it, and stops no other run. A command that starts a run replaces one that waits in the queue for the label; if the run of the command is then refused, Runoff removes the label, so that adding it again starts a run. Removing \`auto-dev:running\` cancels the run, as do \`/auto-dev cancel\` and closing the issue. Once the draft pull request is open, or the result is being posted, that comes too late, and the reply says so: close the pull request if you do not want it.
 
 On a pull request, the label means \`/auto-dev fix\`: failing checks, or else the review.
 

@@ -122,6 +122,41 @@ describe('a command', () => {
     ]);
   });
 
+  describe('that replaced the run which waited for the label', () => {
+    /** As intake leaves it. */
+    async function replaced() {
+      const admission = admissionWorld();
+      const { runId } = await admission.ask();
+      await admission.store.transition(runId, 'cancelled', 'a command replaced it', NOON);
+      return admission;
+    }
+
+    test('takes the label with it when it is refused, so that it can be set again', async () => {
+      const admission = await replaced();
+      const { run } = await admission.start({}, { trigger: 'command', base: 'typo' });
+      expect(run?.trouble?.advice).toContain('so the label is removed: without the command, add it again.');
+      expect(admission.said()[0]).toContain(run?.trouble?.advice);
+      expect(admission.written.at(-1)).toBe('#7 labels -auto-dev');
+      admission.now.unlabelled.clear();
+      expect((await admission.start()).answer).toBe('go');
+    });
+
+    test('also when its author has no write access any more', async () => {
+      const admission = await replaced();
+      await admission.start({ requestedBy: mallory }, { trigger: 'command' });
+      expect(admission.written).toEqual(['#7 labels -auto-dev']);
+    });
+
+    test('leaves it when it was set again', async () => {
+      const admission = await replaced();
+      const command = await admission.ask({}, { trigger: 'command', base: 'typo' });
+      const label = await admission.ask();
+      expect(await admission.decide(command)).toBe('refused');
+      expect(admission.written).toHaveLength(1);
+      expect(await admission.decide(label)).toBe('go');
+    });
+  });
+
   test('during an active run is refused', async () => {
     const admission = admissionWorld();
     await admission.start();

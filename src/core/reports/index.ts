@@ -82,7 +82,7 @@ export { overlapGap, overlapLines } from './overlaps.ts';
 export { pullRequest } from './pull.ts';
 export { type RankReason, reasons, reasonsOnce } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
-export { type DayCap, type Refusal, refusalComment, refusalText } from './refusal.ts';
+export { type DayCap, type Refusal, type RunTrigger, refusalComment, refusalText } from './refusal.ts';
 export {
   type CheckboxEdit,
   checkboxEdit,

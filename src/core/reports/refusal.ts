@@ -50,14 +50,15 @@ const MAX_PROBLEMS_SHOWN = 5;
 
 export function refusalText(refusal: Refusal, asked: RunTrigger = 'label'): RefusalText {
   const { message, advice } = refusalParts(refusal);
-  return {
-    message,
-    advice: asked === 'label' ? advice : advice.replace(ADD_LABEL, 'give the command'),
-  };
+  if (asked === 'label') return { message, advice };
+  const again = advice.replace(ADD_LABEL, 'give the command');
+  return { message, advice: asked === 'command' ? again : `${again} ${LABEL_REPLACED}` };
 }
 
-/** What triggered the refused run and can trigger it again. */
-type RunTrigger = 'label' | 'command';
+/** What triggered the refused run and can trigger it again; `both`: a command that replaced the run of a label. */
+export type RunTrigger = 'label' | 'command' | 'both';
+const LABEL_REPLACED =
+  'The command had replaced the run that waited for the label `auto-dev`, so the label is removed: without the command, add it again.';
 const ADD_LABEL = 'add the label';
 const ADD_LABEL_AGAIN = `${ADD_LABEL} again`;
 

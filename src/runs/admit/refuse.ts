@@ -1,13 +1,14 @@
 import { type GitHubOrigin, isOver, type Origin } from '../../core/model/index.ts';
-import { type Refusal, refusalComment, refusalText } from '../../core/reports/index.ts';
+import { type Refusal, type RunTrigger, refusalComment, refusalText } from '../../core/reports/index.ts';
 import type { GitHub, Publisher } from '../../ports/index.ts';
 import { handleOf, requireGitHub, type World } from '../context.ts';
 import { findOwnComment } from '../questions/index.ts';
 import { idempotentWrite } from '../stage.ts';
 import { LABEL, OUTCOME_LABELS } from '../view.ts';
-import { dayOf, type RunRequest } from './request.ts';
+import { dayOf, RunRequest } from './request.ts';
 
 type RefusedRequest = Pick<RunRequest, 'runId' | 'trigger'>;
+type RefusalSubject = RefusedRequest & { readonly triggeredBy: RunTrigger };
 
 /**
  * Records and reports why a run may not start. A user without any permission gets a reaction at most: strangers must
@@ -20,9 +21,10 @@ export async function reportRefusal(
   refusal: Refusal,
 ): Promise<void> {
   const { runId } = asked;
-  const { message, advice } = refusalText(refusal, askedBy(asked));
+  const triggeredBy = await triggerOf(world, asked, origin);
+  const { message, advice } = refusalText(refusal, triggeredBy);
   await world.store.updateRun(runId, { trouble: { code: 'REFUSED', message, advice } }, world.clock.now());
-  if (origin.kind === 'github') await replyOnGitHub(world, asked, origin, refusal);
+  if (origin.kind === 'github') await replyOnGitHub(world, { ...asked, triggeredBy }, origin, refusal);
   await world.store.transition(runId, 'refused', message, world.clock.now());
 }
 
@@ -42,11 +44,15 @@ const NO_REPLY: RefusalReply = { react: false, comment: 'never', unlabel: false 
 
 function replyTo(
   refusal: Refusal,
-  { trigger }: RefusedRequest,
+  { trigger, triggeredBy }: RefusalSubject,
   { issue, requestedBy }: GitHubOrigin,
 ): RefusalReply {
   const byLabel = trigger === 'label';
-  const aloud: RefusalReply = { react: trigger !== 'command', comment: 'always', unlabel: byLabel };
+  const aloud: RefusalReply = {
+    react: trigger !== 'command',
+    comment: 'always',
+    unlabel: triggeredBy !== 'command',
+  };
   switch (refusal.kind) {
     case 'label-gone':
     // An archived repository is read-only, also for Runoff.
@@ -61,7 +67,7 @@ function replyTo(
       return {
         react: aloud.react && { daily: `reaction:${requestedBy.id}` },
         comment: 'never',
-        unlabel: false,
+        unlabel: triggeredBy === 'both',
       };
     case 'set-by-app':
       return { ...aloud, comment: { daily: `set-by-app:${issue}:${requestedBy.id}` } };
@@ -76,7 +82,7 @@ function replyTo(
 
 async function replyOnGitHub(
   world: Pick<World, 'clock' | 'github' | 'log' | 'store'>,
-  asked: RefusedRequest,
+  asked: RefusalSubject,
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<void> {
@@ -148,22 +154,40 @@ async function isFirst(
   return (await world.store.intend(scope, name)).fresh;
 }
 
-const askedBy = ({ trigger }: RefusedRequest) => (trigger === 'command' ? 'command' : 'label');
+/**
+ * What is answered. After a command has replaced the waiting run of the label, no run will remove the label, and
+ * nothing would start for it any more.
+ */
+async function triggerOf(
+  { store }: Pick<World, 'store'>,
+  { trigger }: RefusedRequest,
+  origin: Origin,
+): Promise<RunTrigger> {
+  if (trigger !== 'command') return 'label';
+  if (origin.kind !== 'github') return 'command';
+  const { repositoryId, issue } = origin;
+  const ofLabel = (await store.runsAt(repositoryId, issue)).find(
+    (run) =>
+      run.origin.kind === 'github' &&
+      run.origin.issue === issue &&
+      RunRequest.safeParse(run.request).data?.trigger === 'label',
+  );
+  return ofLabel?.state === 'cancelled' && ofLabel.task === undefined ? 'both' : 'command';
+}
 
 async function postRefusal(
   world: Pick<World, 'store'>,
   github: GitHub,
   publisher: Publisher,
-  asked: RefusedRequest,
+  { runId, triggeredBy }: RefusalSubject,
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<void> {
-  const { runId } = asked;
   await idempotentWrite(world.store, runId, 'refusal', {
     look: async () => {
       const reader = await github.reader(handleOf(origin));
       return findOwnComment(github, reader, origin.issue, { kind: 'refusal', run: runId });
     },
-    write: () => publisher.comment(origin.issue, refusalComment(runId, refusal, askedBy(asked)).body),
+    write: () => publisher.comment(origin.issue, refusalComment(runId, refusal, triggeredBy).body),
   });
 }
