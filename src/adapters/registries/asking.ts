@@ -54,6 +54,15 @@ async function runIn(
   return end.stdout;
 }
 
+/** Our default; `fetch` follows more. */
+const MOST_REDIRECTS = 5;
+
+/** Where an answer leads; null if it is final. */
+function redirectIn({ statusCode = 0, headers }: IncomingMessage, from: URL): URL | null {
+  const leads = [301, 302, 303, 307, 308].includes(statusCode) && headers.location !== undefined;
+  return leads ? new URL(headers.location ?? '', from) : null;
+}
+
 /** What a host answers to a GET request, through the proxy of this machine, if the environment names one. */
 export async function fetchProxied(
   url: string,
@@ -72,8 +81,15 @@ export async function fetchProxied(
   const NO_PROXY = direct.flatMap((name) => [name, `.${name.replace(/^\./, '')}`]).join(',');
   const agent = new Agent({ proxyEnv: { HTTPS_PROXY, NO_PROXY } });
   try {
-    const [answer] = (await once(get(url, { agent, signal }), 'response')) as [IncomingMessage];
-    return { status: answer.statusCode ?? 0, text: await text(answer) };
+    let at = new URL(url);
+    for (let redirects = 0; ; redirects += 1) {
+      const [answer] = (await once(get(at, { agent, signal }), 'response')) as [IncomingMessage];
+      const next = redirectIn(answer, at);
+      if (next === null || redirects === MOST_REDIRECTS)
+        return { status: answer.statusCode ?? 0, text: await text(answer) };
+      answer.resume();
+      at = next;
+    }
   } finally {
     agent.destroy();
   }

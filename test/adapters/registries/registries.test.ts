@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import {
   clientEnvironment,
@@ -399,6 +401,32 @@ describe('the registries for a set-up command', () => {
       await open({ https_proxy, no_proxy: 'nowhere.test' }).registries.of('cargo fetch');
       expect(asked).toHaveLength(1);
     } finally {
+      proxy.close();
+    }
+  });
+
+  test('are those that the index of Cargo names, also behind a redirect and a proxy', async () => {
+    const [index, authority, trusted] = ['127.0.0.1.nowhere.test', openAuthority(), getCACertificates()];
+    const { key, certificate: cert } = authority.identityOf(index);
+    const server = createTlsServer({ key, cert }, ({ url }, response) => {
+      if (url === '/config.json') response.writeHead(302, { location: '/now/config.json' }).end();
+      else response.end('{"dl":"https://crates.corp.test/dl"}');
+    });
+    const proxy = createServer().on('connect', (_, socket) => {
+      const inner = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.on('error', () => inner.destroy()).pipe(inner);
+      inner.on('error', () => socket.destroy()).pipe(socket);
+    });
+    await Promise.all([server, proxy].map((one) => once(one.listen(0, '127.0.0.1'), 'listening')));
+    setDefaultCACertificates([authority.certificate]);
+    try {
+      const https_proxy = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+      const { hosts } = await open({ https_proxy }).registries.of('cargo fetch');
+      expect(hosts).toEqual([`${index}:443`, 'crates.corp.test:443']);
+    } finally {
+      setDefaultCACertificates(trusted);
+      server.close();
       proxy.close();
     }
   });
