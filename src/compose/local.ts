@@ -33,7 +33,7 @@ export async function openPreparing(operator: Operator): Promise<PrepareTools> {
     workspaces: openWorkspaces({ dataDir: operator.data, sandbox, owner, log }),
     recipes: recipesOf(operator),
     sandbox,
-    toolchains: toolchainsOf(operator, sandbox),
+    toolchains: toolchainsOf(operator, sandbox, log),
     parallelChecks: availableParallelism(),
     ceilings: ceilingsOf(operator),
     clock: systemClock,
@@ -83,7 +83,7 @@ export async function openSelecting(
       artifacts: openArtifacts(join(dir, 'artifacts')),
       workspaces: openWorkspaces({ dataDir: dir, sandbox, owner, log }),
       sandbox,
-      toolchains: toolchainsOf(operator, sandbox),
+      toolchains: toolchainsOf(operator, sandbox, log),
       parallelChecks: atOnce,
       clock: systemClock,
       newRunId: () => systemRandom.runId(),
@@ -149,7 +149,7 @@ export async function repositoryFindings(
   const survey = await surveyRepository(
     {
       workspaces,
-      toolchains: toolchainsOf(operator, sandbox),
+      toolchains: toolchainsOf(operator, sandbox, log),
       ...registriesOf(operator, log),
       ceilings: ceilingsOf(operator),
       defaults: { models: [], providers: [] },

@@ -238,7 +238,7 @@ const statelessParts = (operator: Operator, log: OpenLog, sandbox: Sandbox) => (
   parallelChecks: availableParallelism(),
   examinations: operator.examinationsPerWorker,
   prompts: promptsOf(operator),
-  toolchains: toolchainsOf(operator, sandbox),
+  toolchains: toolchainsOf(operator, sandbox, log),
   ...registriesOf(operator, log),
   ...linksTo(operator),
 });

@@ -156,7 +156,7 @@ const ASK_MS = 20_000;
 const INSTALL_MS = 5 * 60_000;
 
 /** The toolchains that runs of this process may use. Nothing is searched before the first run requires it. */
-export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =>
+export const toolchainsOf = (operator: Operator, sandbox: Sandbox, log: Pick<OpenLog, 'warn'>): Toolchains =>
   openToolchains({
     dir: lentIn(dataPaths(operator.data).toolchain),
     owner: ownerOf(operator),
@@ -164,6 +164,7 @@ export const toolchainsOf = (operator: Operator, sandbox: Sandbox): Toolchains =
     environment: process.env,
     nodeVersion: process.versions.node,
     install,
+    log,
     postgres: postgresIn(join(dataPaths(operator.data).toolchain, 'postgres')),
     async ask(argv, tools) {
       const command = { argv, wallMs: ASK_MS, ...(tools ? { tools } : {}) };

@@ -9,6 +9,7 @@ import { readOperator } from '../../src/compose/operator-settings.ts';
 import { openSandbox, registriesOf, toolchainsOf } from '../../src/compose/sandbox.ts';
 import { wantedTools } from '../../src/core/settings/index.ts';
 import type { ExecResult, Sandbox } from '../../src/ports/index.ts';
+import { memoryLog } from '../server/delivery.ts';
 import { furnish } from '../world/data-folder.ts';
 import { tried } from '../world/tried.ts';
 
@@ -107,17 +108,17 @@ test('a tool whose question was killed is asked again, and never taken for missi
   const wanted = wantedTools(['package.json'], new Map([['package.json', '{"engines":{"node":"20"}}']]));
   const killed = { exitCode: null };
   const once = scriptedSandbox(killed, { stdout: 'v20.1.0\n' });
-  expect(await toolchainsOf(operator, once.sandbox).provide(wanted)).toMatchObject({
+  expect(await toolchainsOf(operator, once.sandbox, memoryLog()).provide(wanted)).toMatchObject({
     found: [{ name: 'Node 20.1.0' }],
     missing: [],
   });
   expect(once.asked).toEqual(['node --version', 'node --version']);
   const stopped = scriptedSandbox({ exitCode: null, stopped: 'wall' }, { stdout: 'v20.1.0\n' });
-  const toolchains = toolchainsOf(operator, stopped.sandbox);
+  const toolchains = toolchainsOf(operator, stopped.sandbox, memoryLog());
   await expect(toolchains.provide(wanted)).rejects.toMatchObject({ code: 'PROGRAM_KILLED' });
   expect((await toolchains.provide(wanted)).found).toEqual([{ name: 'Node 20.1.0', from: 'sandbox' }]);
   const always = scriptedSandbox(killed);
-  await expect(toolchainsOf(operator, always.sandbox).provide(wanted)).rejects.toMatchObject({
+  await expect(toolchainsOf(operator, always.sandbox, memoryLog()).provide(wanted)).rejects.toMatchObject({
     code: 'PROGRAM_KILLED',
   });
 });

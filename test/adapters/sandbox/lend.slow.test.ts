@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { lendTool } from '../../../src/adapters/sandbox/tools/lend.ts';
+import { memoryLog } from '../../server/delivery.ts';
 import { tried } from '../../world/tried.ts';
 
 const OWNER = { uid: 64190, gid: 64190 };
@@ -78,7 +79,9 @@ describe.skipIf(process.getuid?.() !== 0)('the copy of a tool that sandboxes can
     writeFileSync(join(tool.root, 'src/deploy'), 'a key', { mode: 0o600 });
     chmodSync(join(tool.root, 'src/keys'), 0o700);
     writeFileSync(join(tool.root, 'src/keys/public'), 'x', { mode: 0o644 });
-    const from = (await lendTool(tool, { dir, owner: OWNER }))?.mounts[0]?.from ?? '';
+    const log = memoryLog();
+    const from = (await lendTool(tool, { dir, owner: OWNER, log }))?.mounts[0]?.from ?? '';
+    expect(log.lines).toMatchObject([{ level: 'warn', fields: { toolchain: tool.root, leftOut: 2 } }]);
     expect(readdirSync(from).toSorted()).toEqual(['0', '1', 'bin', 'src']);
     expect(readdirSync(join(from, 'src'))).toEqual([]);
     expect(execFileSync(join(from, 'bin/tool'), OWNER).toString()).toBe('it runs\n');
@@ -89,7 +92,9 @@ describe.skipIf(process.getuid?.() !== 0)('the copy of a tool that sandboxes can
   test('is complete where the umask of its owner closes everything', async () => {
     const tool = closedTool(2);
     for (const name of ['bin/tool', '0', '1']) chmodSync(join(tool.root, name), 0o700);
-    const from = (await lendTool(tool, { dir, owner: OWNER }))?.mounts[0]?.from ?? '';
+    const log = memoryLog();
+    const from = (await lendTool(tool, { dir, owner: OWNER, log }))?.mounts[0]?.from ?? '';
+    expect(log.lines).toEqual([]);
     expect(readdirSync(from).toSorted()).toEqual(['0', '1', 'bin']);
     expect(execFileSync(join(from, 'bin/tool'), OWNER).toString()).toBe('it runs\n');
   });

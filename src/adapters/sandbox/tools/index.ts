@@ -9,7 +9,7 @@ import {
   type WantedTools,
   type WantedVersion,
 } from '../../../core/settings/index.ts';
-import type { ProvidedTools, Toolchains, Tools } from '../../../ports/index.ts';
+import type { Log, ProvidedTools, Toolchains, Tools } from '../../../ports/index.ts';
 import { INSIDE } from '../filesystem.ts';
 import type { Owner } from '../processes.ts';
 import { findHostTool, fits, hostChoice, NAMES, VERSION_COMMANDS, versionTextOf } from './host.ts';
@@ -35,6 +35,8 @@ export interface ToolchainsOptions {
   readonly install: InstallPackage;
   /** A Postgres for tests that need one, in a folder that the sandboxes' user can read; absent: none. */
   readonly postgres?: PostgresCopy;
+  /** Default: nothing is logged. */
+  readonly log?: Pick<Log, 'warn'>;
 }
 
 /** Search result for one language or program. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { chmod, chown, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, chown, lstat, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { PrunedTools, Tools } from '../../../ports/index.ts';
+import type { Log, PrunedTools, Tools } from '../../../ports/index.ts';
 import { copyFault } from '../areas.ts';
 import { mayHoldTool } from '../launch.ts';
 import { type Owner, runCommand } from '../processes.ts';
@@ -16,6 +16,7 @@ export const SHELF = '/opt/tools';
 export interface Lender {
   readonly dir: string;
   readonly owner: Owner | null;
+  readonly log?: Pick<Log, 'warn'>;
 }
 
 /** Whether the sandboxes' user can run a tool at its original path. */
@@ -27,7 +28,7 @@ export const isReachable = async ({ program }: HostTool, owner: Owner | null): P
  * /home/agent. If the sandboxes' user cannot reach it, as in root's home, a copy in `dir` is mounted. Null for a single
  * file that has no place.
  */
-export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<Tools | null> {
+export async function lendTool(tool: HostTool, { dir, owner, log }: Lender): Promise<Tools | null> {
   const { root, bin } = tool;
   if (root === null) return { mounts: [], path: [bin] };
   const { mtimeMs, size } = statSync(tool.program);
@@ -38,7 +39,7 @@ export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<
   const path = [root === tool.program ? bin : `${to}${bin.slice(root.length)}`];
   if (await isReachable(tool, owner)) return { mounts: [{ from: root, to }], path };
   const copy = join(dir, `host-${key}`);
-  if (!existsSync(copy)) await copyTool(tool, root, copy);
+  if (!existsSync(copy)) await copyTool(tool, root, copy, log);
   // Others on this host have no more right to it than before.
   if (owner !== null) {
     await chown(dir, 0, owner.gid);
@@ -50,8 +51,7 @@ export async function lendTool(tool: HostTool, { dir, owner }: Lender): Promise<
 /**
  * Copies without documentation, which is half of a toolchain; atomically. Removes leftovers of an earlier try first. If
  * one of the two `tar` processes was killed, its exit code counts, not the other's: 141 means that a writer's reader
- * has ended. What only its owner may read is left out, such as keys beside sources, unless the program itself is closed
- * to others, as where the umask closes everything.
+ * has ended.
  */
 const COPY = `set -e
 rm -rf -- "$2"
@@ -66,19 +66,44 @@ if test -d "$1"; then
   done
   test "\${ends[1]}" -eq 0 || exit "\${ends[1]}"
   test "\${ends[0]}" -eq 0 || exit "\${ends[0]}"
-  if test -n "$(find -L "$3" -maxdepth 0 -perm -o=r)"; then
-    find "$2" -mindepth 1 '(' -type d ! -perm -o=x -prune -o -type f ! -perm -o=r ')' -exec rm -rf -- {} +
-  fi
-else cp -- "$1" "$2"; fi
-chmod -R u+w,a+rX -- "$2"`;
+else cp -- "$1" "$2"; fi`;
 
-async function copyTool({ program }: HostTool, from: string, to: string): Promise<void> {
+const OPEN_TO_ALL = ['chmod', '-R', 'u+w,a+rX', '--'] as const;
+
+/**
+ * Removes from a copy what only the owner of the original may read, such as keys beside sources. Returns the number of
+ * files and folders.
+ */
+async function removeClosed(folder: string): Promise<number> {
+  let removed = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    const { mode } = await lstat(path);
+    const isClosed = entry.isDirectory() ? (mode & 0o1) === 0 : entry.isFile() && (mode & 0o4) === 0;
+    if (isClosed) await rm(path, { recursive: true, force: true });
+    removed += isClosed ? 1 : 0;
+    if (!isClosed && entry.isDirectory()) removed += await removeClosed(path);
+  }
+  return removed;
+}
+
+async function copyTool({ program }: HostTool, from: string, to: string, log: Lender['log']): Promise<void> {
   await mkdir(join(to, '..'), { recursive: true, mode: 0o755 });
   const building = ownFolder(join(to, '..'), 'building');
   try {
-    const end = await runCommand(['bash', '-c', COPY, 'bash', from, building, program], null);
+    const end = await runCommand(['bash', '-c', COPY, 'bash', from, building], null);
     if (end.code !== 0) throw copyFault(from, end.stderr);
+    // If the program itself is closed to others, the umask of its owner closes everything.
+    const isOpen = (statSync(program).mode & 0o4) !== 0;
+    const leftOut = isOpen && statSync(building).isDirectory() ? await removeClosed(building) : 0;
+    const opened = await runCommand([...OPEN_TO_ALL, building], null);
+    if (opened.code !== 0) throw copyFault(from, opened.stderr);
     await rename(building, to);
+    if (leftOut > 0)
+      log?.warn(
+        { toolchain: from, leftOut },
+        'Sandboxes see a toolchain without what only its owner may read.',
+      );
   } catch (thrown) {
     await rm(building, { recursive: true, force: true });
     // Another process was faster; its copy is the same.
