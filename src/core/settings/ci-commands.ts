@@ -1,4 +1,5 @@
 import { chainParts, stepKind } from './command-kinds.ts';
+import { inFolder } from './folder-parts.ts';
 import { programWords, wordsOf } from './program-words.ts';
 
 /** The purpose of a command in a CI job, as far as its text shows. */
@@ -78,9 +79,6 @@ export function folderIn(from: string, path: string): string | null {
   }
   return parts.join('/');
 }
-
-const inFolder = (folder: string, command: string): string =>
-  folder === '' ? command : `(cd ${folder} && ${command})`;
 
 /** The folder in which a command of a CI job runs; empty for the top. */
 export const enteredFolder = (command: string): string =>

@@ -1,6 +1,6 @@
 import { checksOfProject, type DetectedChecks, filesOfProject } from './checks.ts';
 import { isNodeTest, NODE_TEST } from './ecosystems.ts';
-import { folderParts } from './folder-parts.ts';
+import { folderParts, inFolder } from './folder-parts.ts';
 import type { FoundCommand } from './last-resorts.ts';
 import { readPackage } from './package-scripts.ts';
 import {
@@ -170,7 +170,7 @@ function placed(folder: string, { commands, from }: Pick<DetectedChecks, 'comman
 
 const placedCommand = (folder: string, command: string): string =>
   folderParts(command)
-    .map((part) => `(cd ${[folder, part.folder].filter((one) => one !== '').join('/')} && ${part.line})`)
+    .map((part) => inFolder(part.folder === '' ? folder : `${folder}/${part.folder}`, part.line))
     .join(' && ');
 
 /** All commands of a name one after the other, with the first file that defines one. */

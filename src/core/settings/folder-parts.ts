@@ -28,6 +28,10 @@ export function folderParts(line: string): readonly FolderPart[] {
   return into === undefined ? parts : [{ folder: into, line: rest }];
 }
 
+/** A command that runs in a folder, as `folderParts` reads it; empty for the top. */
+export const inFolder = (folder: string, command: string): string =>
+  folder === '' ? command : `(cd ${folder} && ${command})`;
+
 /** Split at each `&&` outside of quotes and brackets. */
 function segmentsOf(line: string): readonly string[] {
   const segments = [''];

@@ -1,4 +1,5 @@
 import { unreadRunner } from './command-kinds.ts';
+import { inFolder } from './folder-parts.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 import type { TestStep } from './test-steps.ts';
 
@@ -73,16 +74,13 @@ export function stepCommandLine({ command, inner }: TestStep): TestCommandLine {
 
 /** A step with its prerequisites, for `sh -c` at the top of the repository. */
 export const shellCommand = (part: StepRun, command: string = part.step.command): string =>
-  `${shellBefore(part, part.before)}${inFolder(part.step, command)}`;
+  `${shellBefore(part, part.before)}${inFolder(part.step.folder, command)}`;
 
 export function shellBefore({ step }: StepRun, before: readonly TestStep[]): string {
   const path = [step, ...before].some(({ script }) => script) ? pathOf(step.folder) : '';
-  const steps = before.map((one) => `${inFolder(one, one.command)} && `);
+  const steps = before.map((one) => `${inFolder(one.folder, one.command)} && `);
   return `${path}${steps.join('')}`;
 }
-
-const inFolder = ({ folder }: TestStep, command: string): string =>
-  folder === '' ? command : `(cd ${folder} && ${command})`;
 
 /** Finds programs that a script starts in the same places as its package manager. */
 export const pathOf = (folder: string): string =>

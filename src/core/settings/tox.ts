@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { MAX_COMMAND_CHARS, namesTests } from './ci-commands.ts';
 import { stepKind } from './command-kinds.ts';
+import { inFolder } from './folder-parts.ts';
 import { sectionsOf } from './recipes.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
 
@@ -139,7 +140,7 @@ export function toxTests(read: Read): { readonly command: string; readonly file:
   const file = read['tox.ini'] === undefined ? 'pyproject.toml' : 'tox.ini';
   // tox knows other places, such as its own folder, where the tests need not be.
   const isFolder = folder !== '.' && /^[\w.-]+(?:\/[\w.-]+)*$/.test(folder);
-  return { command: isFolder ? `(cd ${folder} && ${command})` : command, file };
+  return { command: inFolder(isFolder ? folder : '', command), file };
 }
 
 /** What tox knows of its environment, as for the tests at the top of the repository. */

@@ -1,5 +1,5 @@
 import { chainParts } from './command-kinds.ts';
-import { folderParts } from './folder-parts.ts';
+import { folderParts, inFolder } from './folder-parts.ts';
 import { VENV } from './python-setup.ts';
 
 /** Programs of Python packages that can be started as modules too. */
@@ -17,7 +17,7 @@ export function inVenv(command: string, folders: readonly string[] = [TOP]): str
   const parts = folderParts(command).map(({ folder, line }) => {
     const [nearest] = above(folder, folders);
     const inner = nearest === undefined ? line : inside(line, `${wayUp(nearest, folder)}${VENV}`);
-    return folder === TOP ? inner : `(cd ${folder} && ${inner})`;
+    return inFolder(folder, inner);
   });
   return parts.join(' && ');
 }
