@@ -76,7 +76,7 @@ test('“add tests for X” is decided by what the tests catch', async () => {
   expect(caught / total).toBeGreaterThan(0.7);
   expect(gate(C, 'tests-run')).toMatchObject({
     passed: false,
-    because: "With the patch's own test files, 1 test fail: test/clamp.test.js > is wrong.",
+    because: "With the patch's own test files, 1 test fails: test/clamp.test.js > is wrong.",
   });
   expect(gate(D, 'content')).toMatchObject({
     passed: false,

@@ -28,6 +28,8 @@ export interface GateReport {
   readonly because: string;
   /** The lines of the patch that failed the gate, bounded. */
   readonly hunk?: string;
+  /** Of `tests-run`: the tests ran, and some fail in the patch's own test files. Absent for other causes. */
+  readonly ownTestsFail?: true;
   /** Of `untampered`: places of the patch that fail it, or that a person should look at; bounded. Absent for none. */
   readonly findings?: readonly TamperingFinding[];
   /** Of `steady`: why assertion libraries were not locked in the other surroundings. Absent if nothing prevented it. */

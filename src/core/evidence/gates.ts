@@ -245,9 +245,9 @@ export function testsRunGate(base: TestRun, run: TestRun): GateReport {
 
 /**
  * Fails when, with the patch's own test files, tests fail that do not fail on the base: committing it would break the
- * build. Null on success.
+ * build. Null on success. `before`: the base's tests on the patch's other code.
  */
-export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
+export function ownTestsGate(base: TestRun, own: TestRun, before: TestRun): GateReport | null {
   if (silentGate(base, own)) return null;
   if (own.stopped) {
     return gateFailed(
@@ -259,24 +259,30 @@ export function ownTestsGate(base: TestRun, own: TestRun): GateReport | null {
   if (base.source === 'exit-code') {
     const broken = brokenSteps(base, own);
     if (own.exitCode === 0 && broken.length === 0) return null;
-    const what =
+    return failingTestsGate(
+      own,
       own.exitCode === 0
         ? `this test fails: ${firstFew(broken)}`
-        : `the tests end with exit code ${own.exitCode}`;
-    return gateFailed('tests-run', `With the patch's own test files, ${what}.`, own.tail);
+        : `the tests end with exit code ${own.exitCode}`,
+    );
   }
-  const red = Object.keys(own.tests)
-    .filter(
-      (id) => own.tests[id] === 'failed' && !(Object.hasOwn(base.tests, id) && base.tests[id] === 'failed'),
-    )
-    .sort();
+  const fails = ({ tests }: TestRun, id: string) => Object.hasOwn(tests, id) && tests[id] === 'failed';
+  const red = Object.keys(own.tests).filter((id) => fails(own, id) && !fails(base, id));
   if (red.length === 0) return null;
-  return gateFailed(
-    'tests-run',
-    `With the patch's own test files, ${counted(red.length, 'test')} fail: ${firstFew(red)}.`,
-    own.tail,
-  );
+  const existing = red.filter((id) => fails(before, id)).sort();
+  const fresh = red.filter((id) => !fails(before, id)).sort();
+  const counts = [
+    ...(existing.length > 0 ? [counted(existing.length, 'existing test')] : []),
+    ...(fresh.length > 0 ? [counted(fresh.length, existing.length > 0 ? 'other test' : 'test')] : []),
+  ];
+  const verb = red.length === 1 ? 'fails' : 'fail';
+  return failingTestsGate(own, `${counts.join(' and ')} ${verb}: ${firstFew([...existing, ...fresh])}`);
 }
+
+const failingTestsGate = ({ tail }: TestRun, what: string): GateReport => ({
+  ...gateFailed('tests-run', `With the patch's own test files, ${what}.`, tail),
+  ownTestsFail: true,
+});
 
 const STOP_REASONS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
   wall: 'they exceeded `timeout.check`, or both five minutes and ten times the duration on the base commit',

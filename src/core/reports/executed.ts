@@ -47,9 +47,11 @@ export function testFaultOf(view: Pick<RunView, 'evidence'>, alias: Alias): stri
   const evidence = view.evidence.find((one) => one.alias === alias);
   if (!evidence) return null;
   const gate = failedGate(evidence);
-  if (gate) return GATE_FAILURE_LABELS[gate.gate];
+  if (gate && !gate.ownTestsFail) return GATE_FAILURE_LABELS[gate.gate];
+  // A patch's own test files usually contain the existing tests that it breaks.
   const broken = evidence.baseTests?.regressions.length ?? 0;
   if (broken > 0) return `breaks ${counted(broken, 'existing test')}`;
+  if (gate) return 'fails its own tests';
   const { passed, ran } = newTestsOf(view, alias);
   return passed < ran ? `fails ${ran - passed} of ${counted(ran, 'new test')}` : null;
 }

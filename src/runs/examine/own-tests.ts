@@ -53,7 +53,7 @@ export async function testOwnFiles(
           (id) => Object.hasOwn(result.run.tests, id) || !part,
         );
         const run = await rerunSuspects(tools, tree, options, { run: calm, suspects });
-        const gate = ownTestsGate(onBase, run) ?? missingReportGate(onBase, run);
+        const gate = ownTestsGate(onBase, run, settled) ?? missingReportGate(onBase, run);
         return { gates: gate ? [gate] : [], run };
       }
     }

@@ -152,11 +152,11 @@ async function authorOf(
   const isRed = counting === null && run?.exitCode !== 0 && onBase.exitCode === 0;
   if (!run || failing.length > 0 || isRed) {
     const which = failing.length > 0 ? `: ${failing.slice(0, 3).join('; ')}` : '';
-    const gate = fail(
-      'tests-run',
-      `Its tests fail on the code of the base commit${which}. The task asks for tests, not for other code.`,
-      run?.tail,
-    );
+    const because = `Its tests fail on the code of the base commit${which}. The task asks for tests, not for other code.`;
+    const gate = {
+      ...fail('tests-run', because, run?.tail),
+      ...(run ? { ownTestsFail: true as const } : {}),
+    };
     return { ...one, gates: gates.map((report) => (report.gate === 'tests-run' ? gate : report)) };
   }
   return { one, files, ...alone, counting, ms: run.ms };

@@ -53,7 +53,7 @@ describe('tests that say nothing on the base', () => {
     ['never started', notStarted, run({ source: 'none', exitCode: null })],
   ])('fail no candidate: %s', (_what, base, here) => {
     expect(testsRunGate(base, here).passed).toBe(true);
-    expect(ownTestsGate(base, here)).toBeNull();
+    expect(ownTestsGate(base, here, base)).toBeNull();
   });
 
   test('are marked in what they gave on a candidate, which fixes them where they pass', () => {

@@ -12,32 +12,49 @@ const run = (tests: TestRun['tests'], over: Partial<TestRun> = {}): TestRun => (
 });
 
 test('a patch whose new tests fail on its own code fails the gate, which names them', () => {
-  const gate = ownTestsGate(run({ old: 'passed' }), run({ old: 'passed', 'new > comma': 'failed' }));
+  const base = run({ old: 'passed' });
+  const gate = ownTestsGate(base, run({ old: 'passed', 'new > comma': 'failed' }), base);
   expect(gate).toMatchObject({
     gate: 'tests-run',
     passed: false,
-    because: expect.stringContaining('new > comma'),
+    because: "With the patch's own test files, 1 test fails: new > comma.",
+    ownTestsFail: true,
   });
 });
 
+test('existing tests that the patch breaks are named as such, before its own', () => {
+  const base = run({ old: 'passed', other: 'passed' });
+  const before = run({ old: 'failed', other: 'passed' });
+  const because = (own: TestRun) => ownTestsGate(base, own, before)?.because;
+  expect(because(run({ old: 'failed', other: 'passed', fresh: 'passed' }))).toBe(
+    "With the patch's own test files, 1 existing test fails: old.",
+  );
+  expect(because(run({ old: 'failed', other: 'failed', fresh: 'failed' }))).toBe(
+    "With the patch's own test files, 1 existing test and 2 other tests fail: old, fresh, other.",
+  );
+});
+
 test('tests that fail on the base do not count against a patch', () => {
-  expect(ownTestsGate(run({ old: 'failed' }), run({ old: 'failed', fresh: 'passed' }))).toBeNull();
+  const base = run({ old: 'failed' });
+  expect(ownTestsGate(base, run({ old: 'failed', fresh: 'passed' }), base)).toBeNull();
 });
 
 test('a test named like a property of every object is a test like any other', () => {
-  expect(ownTestsGate(run({}), run(Object.fromEntries([['constructor', 'failed' as const]])))).toMatchObject({
-    passed: false,
+  const own = run(Object.fromEntries([['constructor', 'failed' as const]]));
+  expect(ownTestsGate(run({}), own, run({}))).toMatchObject({
+    because: "With the patch's own test files, 1 test fails: constructor.",
   });
 });
 
 test('without a report the exit code decides, against that of the base', () => {
   const base = run({}, { source: 'exit-code', exitCode: 0 });
-  expect(ownTestsGate(base, run({}, { source: 'exit-code', exitCode: 2 }))).toMatchObject({ passed: false });
-  expect(ownTestsGate({ ...base, exitCode: 1 }, run({}, { source: 'exit-code', exitCode: 2 }))).toBeNull();
+  const own = run({}, { source: 'exit-code', exitCode: 2 });
+  expect(ownTestsGate(base, own, base)).toMatchObject({ passed: false, ownTestsFail: true });
+  expect(ownTestsGate({ ...base, exitCode: 1 }, own, base)).toBeNull();
 });
 
 test('own tests that do not end fail the gate', () => {
-  expect(ownTestsGate(run({}), run({}, { stopped: 'wall' }))).toMatchObject({
-    because: expect.stringContaining('they exceeded `timeout.check`'),
-  });
+  const gate = ownTestsGate(run({}), run({}, { stopped: 'wall' }), run({}));
+  expect(gate?.because).toContain('they exceeded `timeout.check`');
+  expect(gate).not.toHaveProperty('ownTestsFail');
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { testFaultOf } from '../../../src/core/reports/executed.ts';
 import { whyNotSection } from '../../../src/core/reports/why-not.ts';
 import { evidence, judged } from './sample.ts';
 
@@ -34,4 +35,21 @@ test('tests of a candidate that failed a gate count against nobody', () => {
   const changed = view.evidence.map((one) => (one.alias === 'C' ? { ...one, peerTests } : one));
   const section = whyNotSection({ ...view, evidence: changed }, 10_000);
   expect(section).toContain('- **C**: It fails 1 of 4 new tests, such as `of B`.');
+});
+
+test('a patch whose own test files fail does not keep tests from running', () => {
+  const because = "With the patch's own test files, 1 existing test fails: list.";
+  const failed = (regressions: readonly string[], ownTestsFail: boolean) => {
+    const { baseTests } = evidence('D');
+    if (!baseTests) throw new Error('The sample has base tests.');
+    const gate = { gate: 'tests-run', passed: false, because } as const;
+    const gates = ownTestsFail ? [{ ...gate, ownTestsFail }] : [gate];
+    return testFaultOf(
+      { evidence: [{ ...evidence('D'), gates, baseTests: { ...baseTests, regressions } }] },
+      'D',
+    );
+  };
+  expect(failed(['list'], true)).toBe('breaks 1 existing test');
+  expect(failed([], true)).toBe('fails its own tests');
+  expect(failed(['list'], false)).toBe('prevents the tests from running');
 });
