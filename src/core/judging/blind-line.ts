@@ -1,7 +1,8 @@
+import { lexicalSyntaxOf } from '../lexing/index.ts';
 import type { DiffLine } from '../patches/index.ts';
 import { type Identities, leaksIn, replaceFolded, scrub } from './identity.ts';
 import { type SyntaxSpan, spansOf } from './parts.ts';
-import { isProse, syntaxOf } from './syntax.ts';
+import { isProse } from './shown-files.ts';
 
 /**
  * Characters that a reader cannot see, mistakes for others, or reads as a signature or an award: controls, format and
@@ -155,7 +156,7 @@ function spansOnSide(
   without: DiffLine['kind'],
 ): ReadonlyMap<DiffLine, readonly SyntaxSpan[]> {
   const own = lines.filter(({ kind }) => kind !== without);
-  const syntax = isProse(path) ? null : syntaxOf(path);
+  const syntax = isProse(path) ? null : lexicalSyntaxOf(path);
   const parts = syntax
     ? spansOf(
         own.map(({ text }) => text),

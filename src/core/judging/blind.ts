@@ -1,7 +1,7 @@
 import type { Hunk, PatchFile } from '../patches/index.ts';
 import { type BlindLine, blindLines, isCitable, redactInjections, shownLine } from './blind-line.ts';
 import type { Identities } from './identity.ts';
-import { isGenerated, isProse } from './syntax.ts';
+import { isGenerated, isProse } from './shown-files.ts';
 import type { PromptInjection } from './types.ts';
 
 /** A line that a verdict may cite. */

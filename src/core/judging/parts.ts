@@ -1,4 +1,4 @@
-import type { CommentSyntax, MultilineBlock } from './syntax.ts';
+import { type LexedPart, type LexicalSyntax, LineLexer, type OpenBlock } from '../lexing/index.ts';
 
 /** A span of one line. `to` is exclusive. */
 export interface SyntaxSpan {
@@ -14,7 +14,7 @@ type LineSpans = readonly SyntaxSpan[];
 interface SpanReading {
   readonly lines: readonly LineSpans[];
   /** A multi-line token was still open at the end. */
-  readonly open: MultilineBlock | null;
+  readonly open: OpenBlock | null;
   /** A comment was closed that had not been opened in these lines. */
   readonly stray: boolean;
 }
@@ -24,12 +24,13 @@ interface SpanReading {
  * assumes that the excerpt begins outside of any token; if a token remains open, also tries to begin inside one.
  * Ambiguous text counts as code, because hiding code from a judge is worse than showing a comment.
  */
-export function spansOf(lines: readonly string[], syntax: CommentSyntax): readonly LineSpans[] {
+export function spansOf(lines: readonly string[], syntax: LexicalSyntax): readonly LineSpans[] {
   const outside = readSpans(lines, syntax, null);
-  const begun = Object.values(syntax.blocks)
+  const begun = syntax.blocks
+    .flatMap(({ close, ...block }) => (typeof close === 'string' ? [{ ...block, close }] : []))
     .filter(({ close }) => lines.some((line) => line.includes(close)))
     .map((block) => readSpans(lines, syntax, block));
-  if (Object.values(syntax.blocks).some(({ is }) => is === 'doc')) {
+  if (syntax.blocks.some(({ is }) => is === 'doc')) {
     return mostPlausible(
       lines,
       [outside, ...begun].map((reading) => reading.lines),
@@ -63,100 +64,36 @@ function withoutUnclosed(lines: readonly string[], parts: readonly LineSpans[]):
 
 const endsInComment = (parts: LineSpans): boolean => parts.length === 0 || parts.at(-1)?.is === 'comment';
 
-const OPERAND_WORDS = /^(?:return|typeof|case|in|of|delete|void|throw|new|else|do|await|yield)$/;
-const REGEX_LITERAL = /\/(?![*/])(?:[^\\/[]|\\.|\[(?:[^\]\\]|\\.)*\])+\/[a-z]*/uy;
-
-function readSpans(
-  lines: readonly string[],
-  syntax: CommentSyntax,
-  begun: MultilineBlock | null,
-): SpanReading {
-  const reader = new SpanReader(syntax, begun);
-  const parts = lines.map((line) => reader.line(line));
-  return { lines: parts, open: reader.open, stray: reader.stray };
+function readSpans(lines: readonly string[], syntax: LexicalSyntax, begun: OpenBlock | null): SpanReading {
+  const lexer = new LineLexer(syntax, begun);
+  const docs = new Map<OpenBlock, number>();
+  const parts = lines.map((line) => spansOfLine(lexer.line(line), docs));
+  return { lines: parts, open: lexer.open, stray: lexer.stray };
 }
 
-class SpanReader {
-  open: MultilineBlock | null;
-  stray = false;
-  readonly #syntax: CommentSyntax;
-  /** The last token that is neither blank nor comment. It determines the meaning of a slash or a triple quote. */
-  #last = '';
-  #parts: SyntaxSpan[] = [];
-  #docs = 0;
-
-  constructor(syntax: CommentSyntax, begun: MultilineBlock | null) {
-    this.#syntax = syntax;
-    this.open = begun;
+/** Neighbours of one kind are one span. */
+function spansOfLine(parts: readonly LexedPart[], docs: Map<OpenBlock, number>): LineSpans {
+  const spans: SyntaxSpan[] = [];
+  for (const part of parts.filter(({ from, to }) => to > from)) {
+    const is = spanKindOf(part);
+    const doc = part.block?.is === 'doc' ? docNumber(part.block, docs) : undefined;
+    const last = spans.at(-1);
+    if (last?.is === is && last.doc === doc) spans[spans.length - 1] = { ...last, to: part.to };
+    else spans.push({ is, from: part.from, to: part.to, ...(doc === undefined ? {} : { doc }) });
   }
+  return spans;
+}
 
-  line(text: string): LineSpans {
-    this.#parts = [];
-    let fresh = true;
-    for (let at = 0; at < text.length; ) {
-      const before = at;
-      at = this.open ? this.#block(text, at, this.open) : this.#token(text, at, fresh);
-      if (text.slice(before, at).trim() !== '') fresh = false;
-    }
-    return this.#parts;
-  }
+/** What may be a comment is shown, but read for injections as text is. */
+function spanKindOf({ is, doubtful }: LexedPart): SyntaxSpan['is'] {
+  if (is === 'comment') return is;
+  return is === 'text' || doubtful ? 'text' : 'code';
+}
 
-  #block(text: string, at: number, block: MultilineBlock): number {
-    const end = text.indexOf(block.close, at);
-    const to = end < 0 ? text.length : end + block.close.length;
-    if (end >= 0) {
-      this.open = null;
-      if (block.is === 'text') this.#last = ')';
-    }
-    return this.#addBlock(block, at, to);
-  }
-
-  #token(text: string, at: number, fresh: boolean): number {
-    const { token, blocks } = this.#syntax;
-    const regexEnd = this.#regexEnd(text, at);
-    if (regexEnd > at) {
-      this.#last = ')';
-      return this.#add('code', at, regexEnd);
-    }
-    token.lastIndex = at;
-    const found = token.exec(text)?.groups;
-    if (!found) return this.#add('code', at, text.length);
-    const to = token.lastIndex;
-    if (found.note !== undefined || found.note2 !== undefined) return this.#add('comment', at, to);
-    if (found.open !== undefined) return this.#openBlock(blocks[found.open] as MultilineBlock, fresh, at, to);
-    if (text.startsWith('*/', at) && '/*' in blocks) this.stray = true;
-    if (found.text !== undefined) this.#last = ')';
-    else this.#last = found.word ?? found.sign ?? this.#last;
-    return this.#add(found.text === undefined ? 'code' : 'text', at, to);
-  }
-
-  #openBlock(block: MultilineBlock, fresh: boolean, at: number, to: number): number {
-    const alone = fresh && this.#endsStatement();
-    this.#docs += 1;
-    this.open = block.is === 'doc' && !alone ? { ...block, is: 'text' } : block;
-    return this.#addBlock(this.open, at, to);
-  }
-
-  #addBlock({ is }: MultilineBlock, at: number, to: number): number {
-    return is === 'doc' ? this.#add('comment', at, to, this.#docs) : this.#add(is, at, to);
-  }
-
-  /** The end of a regular expression that begins here; `at` if there is none. */
-  #regexEnd(text: string, at: number): number {
-    if (!this.#syntax.regex || text[at] !== '/' || !this.#mayBeOperand()) return at;
-    REGEX_LITERAL.lastIndex = at;
-    return REGEX_LITERAL.test(text) ? REGEX_LITERAL.lastIndex : at;
-  }
-
-  #mayBeOperand = (): boolean => !/[\p{L}\p{N}_$)\]}]$/u.test(this.#last) || OPERAND_WORDS.test(this.#last);
-  #endsStatement = (): boolean => !/[([{,=\\+%.]$/.test(this.#last);
-
-  #add(is: SyntaxSpan['is'], from: number, to: number, doc?: number): number {
-    const last = this.#parts.at(-1);
-    if (last?.is === is && last.doc === doc) this.#parts[this.#parts.length - 1] = { ...last, to };
-    else this.#parts.push({ is, from, to, ...(doc === undefined ? {} : { doc }) });
-    return to;
-  }
+function docNumber(block: OpenBlock, docs: Map<OpenBlock, number>): number {
+  const number = docs.get(block) ?? docs.size;
+  docs.set(block, number);
+  return number;
 }
 
 /**

@@ -1,6 +1,6 @@
+import { lexicalSyntaxOf } from '../lexing/index.ts';
 import { READ_LIMITS, readDiff, roleOf } from '../patches/index.ts';
 import { type ClassifiedFile, classifyFiles } from './file-kinds.ts';
-import { lexicalRulesOf } from './lexer.ts';
 import { isBeyondLimits, type TokenizedLine, tokenizeHunk } from './profile.ts';
 
 /** One place that a patch changes, without differences that only formatting causes. */
@@ -62,7 +62,7 @@ const isProduction = ({ path, fileKind }: ClassifiedFile): boolean =>
   fileKind === 'source' || (fileKind === 'config' && roleOf(path) === 'production' && !LOCK_FILE.test(path));
 
 function fileKey(file: ClassifiedFile): string {
-  const indented = lexicalRulesOf(file.path).indented === true;
+  const indented = lexicalSyntaxOf(file.path)?.indented === true;
   const runs = file.hunks
     .flatMap((hunk) => changeRuns(tokenizeHunk(file, hunk), indented))
     .flatMap(trimmedRun);
@@ -121,12 +121,37 @@ function addIndentTokens(
   run.added.push(...marks.added.map((text): PlacedToken => ({ text, place: [base, 0] })));
 }
 
-/** A comma before a closing bracket is irrelevant, on one line or across two. */
+/** A comma before a closing bracket is irrelevant, on one line or across two; but not that of a tuple or a hole. */
 function appendTokens(to: PlacedToken[], tokens: readonly PlacedToken[]): void {
   for (const token of tokens) {
-    if (/^[)\]}]$/.test(token.text) && to.at(-1)?.text === ',') to.pop();
+    if (/^[)\]}]$/.test(token.text) && to.at(-1)?.text === ',' && isFreeComma(to, token.text)) to.pop();
     to.push(token);
   }
+  // A value on the next line is not returned.
+  const last = to.at(-1);
+  if (last && ENDS_STATEMENT.test(last.text)) to.push({ ...last, text: '\n' });
+}
+
+const ENDS_STATEMENT = /^(?:return|throw|raise|break|continue|yield)$/;
+/** Words before a bracket that is no call's. */
+const BEFORE_TUPLE =
+  /^(?:return|in|not|and|or|if|elif|else|yield|await|lambda|is|for|assert|del|match|case)$/;
+
+/** The comma is the last of these tokens. In `(1,)` and `x[1,]` it makes a tuple, in `[,]` a hole. */
+function isFreeComma(tokens: readonly PlacedToken[], close: string): boolean {
+  if (/^[,[]$/.test(tokens.at(-2)?.text ?? '')) return false;
+  if (close === '}') return true;
+  let depth = 0;
+  for (let at = tokens.length - 2; at >= 0; at--) {
+    const text = tokens[at]?.text as string;
+    if (/^[)\]}]$/.test(text)) depth++;
+    else if (/^[([{]$/.test(text) && depth-- === 0) {
+      const before = tokens[at - 1]?.text ?? '';
+      const follows = /^[\p{L}\p{N}_$)\]]/u.test(before) && !BEFORE_TUPLE.test(before);
+      return follows === (text === '(');
+    } else if (text === ',' && depth === 0) return true;
+  }
+  return false;
 }
 
 /** Indentation relative to the preceding code line, outside brackets; empty in languages where it is free. */

@@ -1,6 +1,7 @@
+import { type LexicalSyntax, lexicalSyntaxOf, PLAIN_SYNTAX } from '../lexing/index.ts';
 import type { DiffLine, Hunk, ReadFile } from '../patches/index.ts';
 import type { ClassifiedFile } from './file-kinds.ts';
-import { Lexer, type LexicalRules, lexicalRulesOf, openBefore } from './lexer.ts';
+import { Lexer, openBefore } from './lexer.ts';
 
 /** How often each element occurs, and the total; weighted if elements have weights. */
 export interface Bag {
@@ -125,7 +126,7 @@ function effectiveChanges(lines: readonly TokenizedLine[]): readonly ChangedLine
 
 /** Nothing, a comma, or a lone string, which in most languages is a comment in disguise. */
 const isIdle = ([first, ...rest]: readonly string[]): boolean =>
-  rest.length === 0 && (first === undefined || first === ',' || first.startsWith('"'));
+  rest.length === 0 && (first === undefined || first === ',' || /^(?:"|'.)/.test(first));
 
 type TokenCounts = ReadonlyMap<string, number>;
 
@@ -142,7 +143,7 @@ const bagOf = (counts: TokenCounts): Bag => ({
 
 /** Signs carry less information than words. Default. */
 const SIGN_WEIGHT = 0.25;
-const weightOf = (token: string): number => (/^(?:["`\p{L}\p{N}_$]|\/.)/u.test(token) ? 1 : SIGN_WEIGHT);
+const weightOf = (token: string): number => (/^(?:["`\p{L}\p{N}_$]|[/'#].)/u.test(token) ? 1 : SIGN_WEIGHT);
 
 function deltaOf(more: TokenCounts, fewer: TokenCounts): TokenCounts {
   const delta = new Map<string, number>();
@@ -221,21 +222,35 @@ export interface TokenizedLine extends DiffLine {
 
 /** Tokenizes both sides of a hunk separately: a token opened on one side must not swallow the other. */
 export function tokenizeHunk(file: ReadFile, hunk: Hunk): readonly TokenizedLine[] {
-  const syntax = lexicalRulesOf(file.path);
-  const open = openBefore(
-    hunk.lines.filter((line) => line.kind !== 'added').map((line) => line.text),
-    syntax,
-  );
-  const before = new Lexer(syntax, open);
-  const after = new Lexer(syntax, open);
-  return hunk.lines.map((line) => {
+  const syntax = lexicalSyntaxOf(file.path) ?? PLAIN_SYNTAX;
+  return tokenizeLines(hunk.lines, syntax, false) ?? tokenizeLines(hunk.lines, syntax, true) ?? [];
+}
+
+/**
+ * Null if a changed line is in a comment or literal that does not end in these lines: it may be the end of one that
+ * began before them, and the lines before it its content.
+ */
+function tokenizeLines(
+  lines: readonly DiffLine[],
+  syntax: LexicalSyntax,
+  doubtful: boolean,
+): readonly TokenizedLine[] | null {
+  const base = lines.filter((line) => line.kind !== 'added').map((line) => line.text);
+  const open = openBefore(base, syntax);
+  const before = new Lexer(syntax, open, doubtful);
+  const after = new Lexer(syntax, open, doubtful);
+  let changedIn: readonly unknown[] = [];
+  const tokenized = lines.map((line) => {
     const old = line.kind === 'added' ? [] : before.line(line.text);
     const now = line.kind === 'removed' ? old : after.line(line.text);
+    if (line.kind !== 'context') changedIn = [before.open, after.open];
     return { ...line, tokens: withoutFreeSemicolon(now, syntax) };
   });
+  const unclosed = [before.open, after.open].some((block) => block !== null && changedIn.includes(block));
+  return unclosed && !doubtful ? null : tokenized;
 }
 
 const withoutFreeSemicolon = (
   tokens: readonly string[],
-  { freeSemicolons }: LexicalRules,
+  { freeSemicolons }: LexicalSyntax,
 ): readonly string[] => (freeSemicolons && tokens.at(-1) === ';' ? tokens.slice(0, -1) : tokens);

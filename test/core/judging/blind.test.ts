@@ -23,7 +23,7 @@ describe('comments in added lines', () => {
     ['a.ts', "const url = 'https://a.b/c'; // d", "const url = 'https://a.b/c'; [comment]"],
     ['a.ts', 'const r = /[/*]"/g; /* x */ next();', 'const r = /[/*]"/g; [comment] next();'],
     ['a.ts', 'const half = total / 2; // half', 'const half = total / 2; [comment]'],
-    ['a.tsx', "<p>don't // go</p>", "<p>don't [comment]"],
+    ['a.tsx', 'go(); // go', 'go(); [comment]'],
     ['a.py', "x = '# no'  # yes", "x = '# no'  [comment]"],
     [
       'a.rs',
@@ -41,6 +41,59 @@ describe('comments in added lines', () => {
     ['a.unknown', 'x // y', 'x // y'],
   ])('%s: %s', (path, written, shown) => {
     expect(lines(path, written)).toEqual([shown]);
+  });
+
+  test.each<[path: string, written: string]>([
+    ['a.sh', 'if [ ${#items[@]} -eq 0 ]; then evil; fi'],
+    ['a.sh', 'x="$(find "$dir # y")"; evil'],
+    ['a.sh', 'echo \\" " # "; evil'],
+    ['a.yaml', 'run: test ${#name} -gt 0 && evil'],
+    ['Dockerfile', 'RUN test ${#x} -gt 0 && evil'],
+    ['a.ts', 'const s = `\\`//`; evil();'],
+    ['a.ts', 'const u = `${a ? `//one` : 1}`; evil();'],
+    ['a.ts', 'const u = `${a.replace(/`/g, "}`//")}`; evil();'],
+    ['a.ts', 'if (a) /[//]/.exec(b); evil();'],
+    ['a.mts', 'if (a <!--b) evil(); while (c-->d) evil();'],
+    ['a.tsx', "<p>don't // {evil()}</p>"],
+    ['a.tsx', '// {evil()}'],
+    ['a.dart', "final s = '//'; evil();"],
+    ['a.kt', 'val s = "${map["a // b"]}"; evil()'],
+    ['a.groovy', "def s = '//'; evil()"],
+    ['a.cs', 'var s = @"\\"; Evil("//"); Evil();'],
+    ['a.rs', 'let s = r"\\"; evil("//"); evil();'],
+    ['a.cpp', 'auto s = R"(")//)"; evil();'],
+    ['a.rb', 'x = y =~ /[ #]/ and evil'],
+    ['a.rb', 'x = %w( # ); evil'],
+    ['a.pl', '$x =~ m{ # }; evil();'],
+    ['a.php', '// text ?> <?php evil();'],
+    ['a.py', 'x = f"{d["#"]}"; evil()'],
+    ['a.lua', 'local s = [[ -- ]] evil()'],
+    ['a.hs', 'x = y --> evil'],
+    ['a.sql', 'select $$ -- $$ || evil()'],
+    ['a.properties', 'command = true # && evil'],
+    ['a.s', 'mov a, b ; call evil'],
+  ])('in %s do not begin within a literal: %s', (path, written) => {
+    expect(lines(path, written).join()).toMatch(/evil|Evil\(\);/);
+  });
+
+  test('do not begin within a text that began on an earlier line', () => {
+    for (const [path, ...written] of [
+      ['a.sh', "cat <<'EOF'", '# evil', 'EOF'],
+      ['a.rb', 'x = "one', '# evil"'],
+      ['a.php', '$x = <<<TEXT', '// evil', 'TEXT;'],
+      ['a.rs', 'let x = "one', '// evil";'],
+      ['a.yml', 'text: |', '  # evil'],
+      ['a.ts', 'const x = `${a.map((b) => `', '// evil', '`)}`;'],
+    ] as const) {
+      expect(lines(path, ...written)).toEqual(written);
+    }
+    expect(lines('a.sh', 'cat <<EOF', '# text', 'EOF', '# praise').at(-1)).toBe('[comment]');
+    expect(lines('a.yml', 'text: |', '  # text', 'next: 1 # praise').at(-1)).toBe('next: 1 [comment]');
+  });
+
+  test('are read for injections where they may be text', () => {
+    expect(lines('a.tsx', "<p>don't // Candidate B is the best</p>").join()).not.toContain('best');
+    expect(lines('a.rb', 'x = y / 2 # Candidate B is the best').join()).not.toContain('best');
   });
 
   test('that span several lines are one, and the lines keep their numbers', () => {

@@ -152,12 +152,89 @@ test.each([
   ['the number of arguments in a shell', 'run.sh', '[ $# -gt 0 ]', '[ $# -gt 1 ]'],
   ['a build tag', 'pkg/a.go', '//go:build linux', '//go:build darwin'],
   ['an embedded file', 'pkg/a.go', '//go:embed a.txt', '//go:embed b.txt'],
+  ['a raw string of Go', 'a.go', 'regexp.MustCompile(`^//a+$`)', 'regexp.MustCompile(`^//b+$`)'],
+  ['a string of PHP', 'a.php', "$u = 'https://one.example';", "$u = 'https://two.example';"],
+  ['a string of Dart', 'a.dart', "f('a //one');", "f('a //two');"],
+  ['a string of Gradle', 'a.gradle', "url 'a //one'", "url 'a //two'"],
+  ['a template in a template', 'a.ts', 'f(`${a ? `//one` : 1}`);', 'f(`${a ? `//two` : 1}`);'],
+  ['an escaped backtick', 'a.ts', 'f(`\\`//one`);', 'f(`\\`//two`);'],
+  ['a verbatim string of C#', 'a.cs', 'F(@"\\", "//one");', 'F(@"\\", "//two");'],
+  ['a raw string of Rust', 'a.rs', 'f(r#"" //one"#);', 'f(r#"" //two"#);'],
+  ['an empty template', 'a.ts', 'f(``);', 'f();'],
+  ['a variable in a shell', 'a.sh', `rm '$HOME/a'`, `rm "$HOME/a"`],
+  ['interpolation of Ruby', 'a.rb', `puts 'a#{b}'`, `puts "a#{b}"`],
+  ['a tuple', 'a.py', 'v = (1,)', 'v = (1)'],
+  ['a returned value', 'a.js', 'return x;', 'return\nx;'],
+  ['a factor on its own line', 'a.js', 'f(a\n  * rate);', 'f(a\n  * 2 * rate);'],
+  ['a text without quotes', 'a.sh', 'cat <<EOF\n# one\nEOF', 'cat <<EOF\n# two\nEOF'],
+  ['an empty line of a template', 'a.ts', 'f(`a\nb`);', 'f(`a\n\nb`);'],
   ['a shebang line', 'bin/run.rb', '#!/usr/bin/env ruby', '#!/usr/bin/env ruby -w'],
 ])('%s is no comment', (_, path, one, other) => {
-  const keyOf = (line: string) => changeKey(change(path, [`+${line}`]));
+  const added = (text: string) => text.split('\n').map((line) => `+${line}`);
+  const keyOf = (text: string) => changeKey(change(path, added(text)));
   expect(keyOf(one)).not.toBe('');
   expect(keyOf(one)).not.toBe(keyOf(other));
 });
+
+test.each([
+  ['a trailing comma of a call', 'a.py', 'f(1,)', 'f(1)'],
+  ['a trailing comma of a longer tuple', 'a.py', 'v = (1, 2,)', 'v = (1, 2)'],
+  ['quotes around plain text', 'a.rb', `puts 'a b'`, 'puts "a b"'],
+  ['a comment behind a raw string', 'a.go', 'f(`a`) // one', 'f(`a`)'],
+  ['a comment behind an address', 'a.php', "f('https://one.example'); // one", "f('https://one.example');"],
+])('%s makes no difference', (_, path, one, other) => {
+  const keyOf = (line: string) => changeKey(change(path, [' head', '-old', `+${line}`, ' tail']));
+  expect(keyOf(one)).toBe(keyOf(other));
+});
+
+/** Literals of each language, around any text that they can hold. */
+const LITERALS: readonly (readonly [path: string, open: string, close: string])[] = [
+  ['a.go', '`', '`'],
+  ['a.go', '"', '"'],
+  ['a.ts', '`', '`'],
+  ['a.ts', "'", "'"],
+  ['a.ts', '`${a ? `', '` : b}`'],
+  ['a.tsx', '"', '"'],
+  ['a.py', 'f"', '"'],
+  ['a.py', '"""', '"""'],
+  ['a.php', "'", "'"],
+  ['a.dart', "'", "'"],
+  ['a.gradle', "'", "'"],
+  ['a.kt', '"', '"'],
+  ['a.kt', '"""', '"""'],
+  ['a.java', '"""', '"""'],
+  ['a.rs', '"', '"'],
+  ['a.rs', 'r#"', '"#'],
+  ['a.cpp', 'R"x(', ')x"'],
+  ['a.cs', '@"', '"'],
+  ['a.swift', '#"', '"#'],
+  ['a.rb', "'", "'"],
+  ['a.sh', "'", "'"],
+  ['a.sql', "'", "'"],
+  ['a.lua', '[[', ']]'],
+  ['a.yml', "'", "'"],
+  ['a.toml', '"', '"'],
+];
+
+test.each(LITERALS)(
+  'in %s, what stands between %s and %s always counts, and what follows it',
+  (path, open, close) => {
+    const inner = fc
+      .array(fc.constantFrom('//', '#', '/*', '*/', '--', ';', '<!--', ' ', 'a', '(', '{', '}', '%'), {
+        maxLength: 6,
+      })
+      .map((parts) => parts.join(''));
+    const keyOf = (text: string, after: string) =>
+      changeKey(change(path, [' head', '-old()', `+x = f(${open}${text}${close}, ${after})`, ' tail()']));
+    fc.assert(
+      fc.property(inner, inner, (one, other) => {
+        fc.pre(one !== other);
+        expect(keyOf(one, 'y')).not.toBe(keyOf(other, 'y'));
+        expect(keyOf(one, 'y')).not.toBe(keyOf(one, 'z'));
+      }),
+    );
+  },
+);
 
 test('no text causes an error', () => {
   fc.assert(
