@@ -148,6 +148,7 @@ export {
   tellsApart,
   testTable,
 } from './test-table.ts';
+export { separatedByTests } from './told-apart.ts';
 export { compareTypeChecks, leftOutTypeCheck } from './type-comparison.ts';
 export { typeFindings } from './type-findings.ts';
 export type { ProbedCandidate } from './votes.ts';

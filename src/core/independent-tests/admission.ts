@@ -1,13 +1,14 @@
-import { type IndependentTests, joinTests } from '../evidence/index.ts';
+import { joinTests } from '../evidence/index.ts';
 import { type Alias, byCodeUnits, uniqueSorted } from '../model/index.ts';
-import {
-  type IndependentTest,
-  type IndependentTestVote,
-  type TaskKind,
-  type TestAdmission,
-  type Trial,
-  type Trials,
-  voteTitle,
+import { testsByAlias } from './admitted-results.ts';
+import { type CaseReach, reachOf } from './case-reach.ts';
+import type {
+  IndependentTest,
+  IndependentTestVote,
+  TaskKind,
+  TestAdmission,
+  Trial,
+  Trials,
 } from './independent-test.ts';
 
 /** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
@@ -111,7 +112,9 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
   if (admitted.length === 0) return instead as CaseResult;
   const failedBy = uniqueSorted(admitted.flatMap((one) => one.failedBy));
   const passedBy = uniqueSorted(admitted.flatMap((one) => one.passedBy)).filter(
-    (alias) => admitted.every((one) => one.passedBy.includes(alias)) && !failedBy.includes(alias),
+    (alias) =>
+      admitted.every((one) => one.passedBy.includes(alias) || one.exempt?.includes(alias)) &&
+      !failedBy.includes(alias),
   );
   const counted =
     found.length > admitted.length ? ` ${admitted.length} of its ${found.length} cases count.` : '';
@@ -127,60 +130,14 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
   };
 }
 
-/** The results of the admitted votes on each survivor. */
-function testsByAlias(
-  { tests, votes }: Pick<TestAdmission, 'tests' | 'votes'>,
-  taskKind: TaskKind,
-  messageOf: (test: string, alias: Alias) => string | undefined,
-): Readonly<Record<Alias, IndependentTests>> {
-  const admitted = votes.filter((one) => one.status === 'admitted');
-  const aliases = uniqueSorted(admitted.flatMap((one) => [...one.passedBy, ...one.failedBy]));
-  // If behaviour must not change, tests that pass on the base show what the task asks for.
-  const isGuard = (vote: IndependentTestVote) =>
-    taskKind === 'change' && tests.some(({ id, onBase }) => id === vote.test && onBase === 'passes');
-  const passedTest = (vote: IndependentTestVote) =>
-    isGuard(vote)
-      ? ({ id: vote.id, origin: vote.origin, guard: true } as const)
-      : { id: vote.id, origin: vote.origin };
-  return Object.fromEntries(
-    aliases.map((alias) => {
-      const passes = admitted.filter((one) => one.passedBy.includes(alias));
-      const passed = passes.length;
-      const guards = passes.filter(isGuard).length;
-      const families = uniqueSorted(
-        passes.flatMap((vote) => (isGuard(vote) ? [] : (writerOf(tests, vote) ?? []))),
-      );
-      const failing = admitted
-        .filter((one) => one.failedBy.includes(alias))
-        .map((vote) => {
-          const { id, test, origin } = vote;
-          const [title, words] = [voteTitle(tests, vote), messageOf(test, alias)];
-          const family = writerOf(tests, vote);
-          return {
-            id,
-            origin,
-            ...(family === undefined ? {} : { family }),
-            ...(title === id ? {} : { title }),
-            ...(words === undefined ? {} : { message: words }),
-          };
-        });
-      const total = passed + failing.length;
-      const passing = passes.map(passedTest);
-      const written = { passed, total, guards, ...(families.length > 0 ? { families } : {}) };
-      const all = { passed, total, failing, passing, written };
-      return [alias, guards > 0 ? { ...all, guards } : all];
-    }),
-  );
-}
-
-const writerOf = (tests: readonly IndependentTest[], { test }: IndependentTestVote): string | undefined =>
-  tests.find(({ id }) => id === test)?.family;
-
 const lastMessage = (trials: readonly Trial[]): string | undefined =>
   trials.findLast((trial) => trial.message !== undefined)?.message;
 
 /** The result of one case. */
-type CaseResult = Pick<IndependentTestVote, 'status' | 'because' | 'passedBy' | 'failedBy'>;
+interface CaseResult extends Pick<IndependentTestVote, 'status' | 'because' | 'passedBy' | 'failedBy'> {
+  /** It says nothing about these candidates, which may pass the file without it. */
+  readonly exempt?: readonly Alias[];
+}
 
 /** The behaviour of a case on one tree, over all its runs there. */
 type CaseBehaviour = 'passes' | 'fails' | 'flaky' | 'unknown';
@@ -194,7 +151,12 @@ function caseResult(
 ): CaseResult {
   const onBase = caseBehaviour(trials.base, id);
   if (onBase !== test.onBase) return refusedResult(baseMismatchReason(onBase, trials.base.length));
-  const tried = Object.entries(trials.survivors).sort(([a], [b]) => byCodeUnits(a, b));
+  const reach: CaseReach = reachOf(test, id, trials);
+  if (reach.onlyOn !== null)
+    return refusedResult(`Only ${reach.onlyOn} has it: it was not written for the task.`);
+  const tried = Object.entries(trials.survivors)
+    .filter(([alias]) => !reach.unknownOn.includes(alias))
+    .sort(([a], [b]) => byCodeUnits(a, b));
   const on = (wanted: CaseBehaviour) =>
     tried.filter(([, runs]) => caseBehaviour(runs, id) === wanted).map(([alias]) => alias);
   const [passedBy, failedBy, flaky] = [on('passes'), on('fails'), on('flaky')];
@@ -208,9 +170,9 @@ function caseResult(
       : keptBehaviourResult(passedBy, failedBy, taskKind);
   const judged = [...passedBy, ...failedBy].map((alias) => trials.survivors[alias]?.length ?? 0);
   const runs = Math.min(trials.base.length, ...judged);
-  return found.status === 'admitted' && runs < repeats
-    ? refusedResult(`It ran only ${runs} of ${repeats} times.`)
-    : found;
+  if (found.status === 'admitted' && runs < repeats)
+    return refusedResult(`It ran only ${runs} of ${repeats} times.`);
+  return reach.exempt.length > 0 ? { ...found, exempt: reach.exempt } : found;
 }
 
 /** Whether it behaves on the base as claimed. A case not even reported there fails. */

@@ -7,6 +7,7 @@ import {
   type MutantCount,
   peerTestsOn,
   separatedByProbes,
+  separatedByTests,
   settledByOthers,
   type TestRun,
   taskKindOf,
@@ -107,7 +108,7 @@ export async function gatherEvidence(
     const mayWrite = task.kind === 'code' || task.kind === 'configuration';
     const added = writing && mayWrite ? await addWrittenTests(tools, examined, evidence, writing) : null;
     return {
-      evidence: confirmedByOthers(withCut(added?.evidence ?? evidence, time.cut(leftOut))),
+      evidence: confirmedByOthers(separatedByTests(withCut(added?.evidence ?? evidence, time.cut(leftOut)))),
       results: resultsOf(tools.onBase, examined, known),
       ...(added ? { independentTests: added.report } : {}),
     };

@@ -55,6 +55,31 @@ describe('a test of a requirement', () => {
     expect(one(on('...', { A: '+++', B: '...' })).byAlias.B).toMatchObject({ passed: 0, total: 1 });
   });
 
+  test('says nothing with a case that only one candidate has', () => {
+    const trials = (base: object, a: object, b: object, ...more: object[]): Trials => {
+      const three = (cases: object) => [1, 2, 3].map(() => ({ kind: 'ran', cases: { ...cases } }) as const);
+      const others = more.map((cases, i) => [`C${i}`, three(cases)]);
+      return { base: three(base), survivors: { A: three(a), B: three(b), ...Object.fromEntries(others) } };
+    };
+    const [passed, failed] = ['passed', 'failed'];
+    const right = { json: passed, yaml: passed };
+    const offersMore = { ...right, yml: passed };
+    const [onBase] = one(trials({ json: passed, yaml: failed }, right, offersMore)).votes;
+    expect(onBase).toMatchObject({ status: 'admitted', passedBy: ['A', 'B'], failedBy: [] });
+    const [two] = one(trials({ json: passed, yaml: failed }, right, offersMore, offersMore)).votes;
+    expect(two).toMatchObject({ passedBy: ['A', 'B', 'C0'], failedBy: [] });
+    // The base does not load the file, so that nothing shows whose case it is.
+    const [unloaded] = one(trials({}, right, offersMore)).votes;
+    expect(unloaded).toMatchObject({ passedBy: ['B'], failedBy: [] });
+    // Where the file does not load, or ends early, a missing case is a failure.
+    const [broken] = one(
+      trials({ 'test/t.test.js': failed }, { 'test/t.test.js': failed }, offersMore),
+    ).votes;
+    expect(broken).toMatchObject({ passedBy: ['B'], failedBy: ['A'] });
+    const [early] = one(trials({ json: failed, yaml: failed }, { json: passed }, right)).votes;
+    expect(early).toMatchObject({ passedBy: ['B'], failedBy: ['A'] });
+  });
+
   test('must have been run three times to count', () => {
     expect(status(on('--', { A: '+++' }))).toBe('refused');
     expect(status(on('---', { A: '++', B: '---' }))).toBe('refused');
