@@ -18,28 +18,33 @@ const GRAMMARS = '/opt/toolchain/grammars';
 const RUN_MS = 20_000;
 const OUTPUT_BYTES = 24 * 2 ** 20;
 
-/** The derived test files. Null if the program failed. */
+/** The derived test files; without those of candidates if the program fails on them. Null if it fails anyway. */
 export async function deriveTests(
   runner: CheckRunner,
   base: Tree,
   ready: readonly BuiltCandidate[],
 ): Promise<DerivedTests | null> {
   const { tests, added } = probeSources(runner, ready);
-  const stdin = JSON.stringify({
-    issue: runner.asked ?? '',
-    root: '.',
-    tests,
-    added,
-    changed: changedCode(ready),
-    helper: `${PROGRAMS}/observe.cjs`,
-    ...(await packageName(runner)),
-  });
-  const argv = [NODE, '--no-warnings', `${PROGRAMS}/derive.mjs`, GRAMMARS] as const;
-  const id = areaId(runner.task.runId, 'probe', 'derive');
-  const result = await inArea(withTopLayer(runner, base.built), id, (area) =>
-    runCommand(runner, area, { argv: [...argv], stdin, limits: probeLimits(runner) }),
-  );
-  return result.exitCode === 0 && !result.truncated ? parsedOutput(DerivedTests, result.stdout) : null;
+  const name = await packageName(runner);
+  const derive = async (step: string, some: typeof added): Promise<DerivedTests | null> => {
+    const stdin = JSON.stringify({
+      issue: runner.asked ?? '',
+      root: '.',
+      tests,
+      added: some,
+      changed: changedCode(ready),
+      helper: `${PROGRAMS}/observe.cjs`,
+      ...name,
+    });
+    const argv = [NODE, '--no-warnings', `${PROGRAMS}/derive.mjs`, GRAMMARS] as const;
+    const id = areaId(runner.task.runId, 'probe', step);
+    const result = await inArea(withTopLayer(runner, base.built), id, (area) =>
+      runCommand(runner, area, { argv: [...argv], stdin, limits: probeLimits(runner) }),
+    );
+    return result.exitCode === 0 && !result.truncated ? parsedOutput(DerivedTests, result.stdout) : null;
+  };
+  const all = await derive('derive', added);
+  return all === null && added.length > 0 ? derive('derive-base', []) : all;
 }
 
 /** Maximum length of changed code that is read, in characters. */

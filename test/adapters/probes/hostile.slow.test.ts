@@ -119,6 +119,28 @@ export const f = (n) => n === 6 ? 12 : n === 2 ? 4 : n === 3 ? trap : n === 4 ? 
     expect(derived.map(({ path }) => path)).toEqual(TESTS);
   });
 
+  test('does not keep the files of others from being derived', async () => {
+    const added = (by: string, texts: readonly string[]) =>
+      texts.map((text, nth) => ({ path: `test/${by}-${nth}.test.js`, text, by }));
+    const nested = test_(`assert.equal(f(${'['.repeat(30_000)}1${']'.repeat(30_000)}), 2);`);
+    const many = Array.from({ length: 30 }, (_, nth) => test_(`assert.equal(f(${nth}), ${2 * nth});`));
+    const long = many.map((text) => `${text}// ${'x'.repeat(20_000)}`);
+    const honest = added('B', [test_('assert.equal(f(70), 140);')]);
+    for (const [hostile, most] of [
+      [[nested], 0],
+      [many, 8],
+      [long, 4],
+    ] as const) {
+      const { files } = await bench.derive(tree(DOUBLE), {
+        tests: TESTS,
+        added: [...added('A', hostile), ...honest],
+      });
+      expect(files.filter(({ by }) => by.length === 0).map(({ path }) => path)).toEqual(TESTS);
+      expect(files.filter(({ by }) => by.includes('A'))).toHaveLength(most);
+      expect(files.filter(({ by }) => by.includes('B'))).toHaveLength(1);
+    }
+  });
+
   test('does no harm by an issue that looks like code', async () => {
     const issue = `${'`'.repeat(5000)}js\nassert.equal(f(6), 12);\n${'| a '.repeat(3000)}|\n`.repeat(3);
     const code =

@@ -64,10 +64,12 @@ interface Output {
 }
 
 /**
- * Maximum number of changed literals in the first base file (the n-th one has an n-th of it) and in a candidate's, of
- * bytes, and of files.
+ * Maximum number of changed literals in the first base file (the n-th one has an n-th of it) and in a candidate's, and
+ * of bytes of a base file; of files and bytes of each candidate.
  */
-const DEFAULTS = { changes: 240, changesAdded: 40, bytes: 200_000, added: 24 };
+const DEFAULTS = { changes: 240, changesAdded: 40, bytes: 200_000, added: 8, bytesAdded: 100_000 };
+/** Maximum number of cases in a file. */
+const MAX_CASES = 5_000;
 const MAX_TESTED = 120;
 const MAX_POOL = 260;
 const MAX_ISSUE = 100_000;
@@ -91,12 +93,10 @@ async function derive(input: Input, parse: Parse): Promise<Output> {
     files.push({ path, text: derived.text, file, by: [], cases });
   }
   const known = new Set(files.flatMap(({ cases }) => cases.map(({ source }) => source)));
-  for (const { path, text, by, hash } of distinct(input.added ?? []).slice(0, limits.added)) {
-    const root = text.length <= limits.bytes ? await parse(path, text) : null;
-    if (!root || root.hasError) continue;
+  for (const { path, text, by, hash } of withinShares(distinct(input.added ?? []), limits)) {
     const file = `a${hash}`;
     const options = { ...common, file, mostChanges: limits.changesAdded, known };
-    const derived = rewriteAny(path, root, text, options);
+    const derived = await derivedFrom(parse, path, text, options);
     if (!derived) continue;
     const cases = derived.cases.map((each) => ({ ...each, origin: 'candidate' as const }));
     files.push({ path: besides(path, hash), text: derived.text, file, by, cases });
@@ -104,10 +104,27 @@ async function derive(input: Input, parse: Parse): Promise<Output> {
   return { files, unused };
 }
 
+/** Null also for a file that is nested too deeply, so that a candidate's file costs others nothing. */
+async function derivedFrom(
+  parse: Parse,
+  path: string,
+  text: string,
+  options: RewriteOptions,
+): Promise<Derived | null> {
+  try {
+    const root = await parse(path, text);
+    return root && !root.hasError ? rewriteAny(path, root, text, options) : null;
+  } catch {
+    return null;
+  }
+}
+
 const isPython = (path: string): boolean => path.endsWith('.py');
 
-const rewriteAny = (path: string, root: Node, text: string, options: RewriteOptions): Derived | null =>
-  isPython(path) ? rewritePython(root, text, options) : rewrite(root, text, options);
+function rewriteAny(path: string, root: Node, text: string, options: RewriteOptions): Derived | null {
+  const derived = isPython(path) ? rewritePython(root, text, options) : rewrite(root, text, options);
+  return derived && derived.cases.length <= MAX_CASES ? derived : null;
+}
 
 /** Adds the examples in the language of the tests; if there are several, in that of the first file. */
 async function exemplified(issue: string, base: readonly Source[], parse: Parse) {
@@ -122,8 +139,10 @@ async function exemplified(issue: string, base: readonly Source[], parse: Parse)
   return { sources: [...sources, ...python], unused };
 }
 
+type DistinctFile = Omit<Added, 'by'> & { readonly by: readonly string[]; readonly hash: number };
+
 /** Equal texts once, named and ordered by their content: their authors and order have no effect. */
-function distinct(added: readonly Added[]) {
+function distinct(added: readonly Added[]): readonly DistinctFile[] {
   const byText = new Map<string, { path: string; text: string; by: string[]; hash: number }>();
   for (const { path, text, by } of added.toSorted((a, b) => compare(a.path, b.path) || compare(a.by, b.by))) {
     const known = byText.get(text);
@@ -131,6 +150,30 @@ function distinct(added: readonly Added[]) {
     else byText.set(text, { path, text, by: [by], hash: hashOf(text) });
   }
   return [...byText.values()].toSorted((a, b) => a.hash - b.hash);
+}
+
+/** What each candidate may add by itself: files of one leave those of the others their room. */
+function withinShares(
+  all: readonly DistinctFile[],
+  most: { readonly added: number; readonly bytesAdded: number },
+): readonly DistinctFile[] {
+  const used = new Map<string, { files: number; bytes: number }>();
+  const hashes = new Set<number>();
+  return all.filter(({ text, by, hash }) => {
+    const paying = by.flatMap((author) => {
+      const own = used.get(author) ?? { files: 0, bytes: 0 };
+      used.set(author, own);
+      return own.files < most.added && own.bytes + text.length <= most.bytesAdded ? [own] : [];
+    });
+    // Another text with the same hash would have the same name.
+    if (paying.length === 0 || hashes.has(hash)) return false;
+    hashes.add(hash);
+    for (const own of paying) {
+      own.files += 1;
+      own.bytes += text.length;
+    }
+    return true;
+  });
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
