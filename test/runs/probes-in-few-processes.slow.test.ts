@@ -83,17 +83,20 @@ describe('probes of tests that Node runs', () => {
   test('run in few processes after a run of the base showed no difference, and find the same', async () => {
     const candidates = { A: DISTURBING, B: HASTY, C: RIGHT };
     const few = await examined(REPOSITORY, candidates);
-    // A and C have the same tree.
-    expect(few.apart).toEqual(['probe-1']);
+    expect(few.apart).toEqual(['probe-1', 'probe-1-added-1']);
+    // A and C have the same tree. Files of candidates do not run in other surroundings.
     expect(few.together).toEqual(
-      ['A-probe', 'B-probe', 'probe-2', 'probe-there-B-1', 'probe-there-C-1', 'probe-there-base'].sort(),
+      [
+        ...['A-probe', 'A-probe-added-1', 'B-probe', 'B-probe-added-1', 'probe-2', 'probe-2-added-1'],
+        ...['probe-there-B-1', 'probe-there-C-1', 'probe-there-base'],
+      ].sort(),
     );
-    // No process has code of two authors.
-    const parts = (few.commands.get('B-probe') ?? '').split('set -- ').slice(1);
-    expect(parts).toEqual([
+    // No process and no sandbox has code of two authors.
+    const filesIn = (id: string) => (few.commands.get(id) ?? '').split('set -- ').slice(1);
+    expect(filesIn('B-probe')).toEqual([
       expect.stringMatching(/^'?test\/sum\.test\.js'? '?test\/slug\.test\.js'?;/),
-      expect.stringMatching(/^'?test\/derived-\d+\.test\.js'?;/),
     ]);
+    expect(filesIn('B-probe-added-1')).toEqual([expect.stringMatching(/^'?test\/derived-\d+\.test\.js'?;/)]);
     const many = await examined(REPOSITORY, candidates, APART);
     expect(many.together).toEqual([]);
     expect(few.found).toEqual(many.found);

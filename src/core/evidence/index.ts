@@ -73,6 +73,7 @@ export {
 export {
   DerivedTests,
   isSameRun,
+  joinedRun,
   ProbeOutput,
   type ProbeRun,
   readProbeRun,

@@ -105,14 +105,15 @@ interface ProbeChange {
 }
 
 /**
- * Parses the output of a run of the derived tests. The derivation supplies the names of unchanged tests. The output
- * was written next to untrusted code, so malformed entries are ignored.
+ * Parses the output of a run of these derived tests. The derivation supplies the names of unchanged tests. The output
+ * was written next to untrusted code, so malformed entries are ignored, and those about other files.
  */
 export function readProbeRun({ lines, ended }: ProbeOutput, derived: Pick<DerivedTests, 'files'>): ProbeRun {
   const titles = titlesOf(derived);
+  const own = new Set(derived.files.map(({ file }) => file));
   const read = lines.flatMap((line) => {
     const parsed = ProbeLine.safeParse(line);
-    return parsed.success ? [parsed.data] : [];
+    return parsed.success && own.has(fileOfProbe(parsed.data[1])) ? [parsed.data] : [];
   });
   const changes = new Map<string, ProbeChange>();
   for (const line of read) if (line[0] === 'd') changes.set(line[1], readChange(line));
@@ -126,6 +127,21 @@ export function readProbeRun({ lines, ended }: ProbeOutput, derived: Pick<Derive
       cases.set(outcome.id, outcome.passed ? 'passed' : 'failed');
   }
   return { observations, cases, ...(ended === 'late' ? { late: true } : {}) };
+}
+
+/**
+ * The results of different files on one tree; null without any. It is late if the base's files are: how long a
+ * candidate's file takes says nothing about others.
+ */
+export function joinedRun(
+  parts: readonly { readonly run: ProbeRun; readonly isOfBase: boolean }[],
+): ProbeRun | null {
+  if (parts.length === 0) return null;
+  return {
+    observations: new Map(parts.flatMap(({ run }) => [...run.observations])),
+    cases: new Map(parts.flatMap(({ run }) => [...run.cases])),
+    ...(parts.some(({ run, isOfBase }) => isOfBase && run.late) ? { late: true } : {}),
+  };
 }
 
 /** Whether two runs of the same derived tests observed the same, and passed the same cases. */

@@ -23,7 +23,7 @@ function leftOutText({ what, count, of }: LeftOut): string {
     case 'surroundings':
       return 'runs in other surroundings';
     case 'probes':
-      return 'probes';
+      return count < of ? 'probes of tests that candidates add' : 'probes';
     case 'peer-tests':
       return `tests by ${count} of ${counted(of, 'candidate')} on the code of the others`;
     case 'mutants':

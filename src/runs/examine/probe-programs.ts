@@ -68,38 +68,37 @@ async function packageName({ world, source, task }: CheckRunner): Promise<{ read
 
 const Manifest = z.object({ name: z.string().max(300) });
 
-/** What is run on a tree: derived files, by a command that runs only them. */
-export interface ProbeRequest {
-  readonly derived: DerivedTests;
-  readonly command: string;
-}
-
-/** As the test command of the repository runs test files. */
-export function probeRequestOf({ plan }: CheckRunner, derived: DerivedTests): ProbeRequest {
-  const paths = derived.files.map(({ path }) => path);
-  return { derived, command: inSequence(plan.focus(paths) ?? plan.commands) };
+/** Derived files whose code shares a sandbox: all of the base, or all that the same candidates added. */
+export interface ProbeGroup {
+  readonly files: DerivedTests['files'];
+  readonly isOfBase: boolean;
+  /** Runs only these files, as the test command of the repository runs test files. */
+  readonly apart: string;
+  /** Runs them in one process; null if the test runner cannot do that, or if there are too many. */
+  readonly inFew: string | null;
 }
 
 /** Maximum number of files that share processes: they run one after the other, within `RUN_MS`. Our default. */
 const MAX_FILES_IN_FEW = 16;
 
 /**
- * The same with all files of the base in one process, and those of each candidate in another: code of two authors never
- * shares a process. Null if the test runner cannot do that, or if there are too many files.
+ * The groups of derived files; first the base's. Where the test runner cannot run single files, candidates' files are
+ * left out: each group of them would be a run of the whole suite.
  */
-export function requestInFewProcesses({ plan }: CheckRunner, derived: DerivedTests): ProbeRequest | null {
-  if (derived.files.length > MAX_FILES_IN_FEW) return null;
-  const byAuthors = Map.groupBy(derived.files, ({ by }) => JSON.stringify(by));
-  const commands: ShellCommand[] = [];
-  for (const files of byAuthors.values()) {
-    const focused = plan.focus(files.map(({ path }) => path));
-    if (focused === null) return null;
-    for (const { inOneProcess, args } of focused) {
-      if (inOneProcess === undefined) return null;
-      commands.push({ command: inOneProcess, args });
-    }
-  }
-  return { derived, command: inSequence(commands) };
+export function probeGroupsOf({ plan }: CheckRunner, { files }: DerivedTests): readonly ProbeGroup[] {
+  const byAuthors = Map.groupBy(files, ({ by }) => JSON.stringify(by.toSorted()));
+  const groups = [...byAuthors.values()].flatMap((group): readonly ProbeGroup[] => {
+    const isOfBase = group.every(({ by }) => by.length === 0);
+    const focused = plan.focus(group.map(({ path }) => path));
+    if (focused === null && !isOfBase) return [];
+    const few = (focused ?? []).flatMap(({ inOneProcess, args }) =>
+      inOneProcess === undefined ? [] : [{ command: inOneProcess, args }],
+    );
+    const canShare = focused?.length === few.length && group.length <= MAX_FILES_IN_FEW;
+    const apart = inSequence(focused ?? plan.commands);
+    return [{ files: group, isOfBase, apart, inFew: canShare ? inSequence(few) : null }];
+  });
+  return groups.toSorted((a, b) => Number(b.isOfBase) - Number(a.isOfBase));
 }
 
 type ShellCommand = Pick<TestCommand, 'command' | 'args'>;
@@ -117,21 +116,27 @@ export interface ProbeResult {
   readonly ms: number;
 }
 
-/** Runs the probes on a tree, in the area `id`, without those to skip. Null if the program failed. */
+export interface ProbeRequest {
+  /** Of the area. */
+  readonly id: string;
+  readonly files: DerivedTests['files'];
+  readonly command: string;
+  readonly skip?: readonly ProbeFailure[];
+}
+
+/**
+ * Runs derived files on a tree, without the probes to skip. Null if the program failed. Code in any of the files can
+ * write what is observed of all of them: the place of the observations stands in each.
+ */
 export async function runProbes(
   runner: CheckRunner,
   tree: Tree,
-  {
-    id,
-    derived,
-    command,
-    skip = [],
-  }: ProbeRequest & { readonly id: string; readonly skip?: readonly ProbeFailure[] },
+  { id, files, command, skip = [] }: ProbeRequest,
 ): Promise<ProbeResult | null> {
   const { surroundings } = runner;
   const argv = [NODE, '--no-warnings', `${PROGRAMS}/run.mjs`] as const;
   const stdin = JSON.stringify({
-    files: derived.files.map(({ path, text }) => ({ path, text })),
+    files: files.map(({ path, text }) => ({ path, text })),
     command: surroundings ? command.replaceAll(USUAL_SURROUNDINGS.home, surroundings.home) : command,
     // Otherwise the order of Python sets differs between runs.
     env: { PYTHONHASHSEED: '0' },
@@ -145,7 +150,7 @@ export async function runProbes(
   // A value that depends on the surroundings is not behaviour.
   const printed = surroundings ? asInUsual(result.stdout, surroundings) : result.stdout;
   const output = parsedOutput(ProbeOutput, printed);
-  return output && { run: readProbeRun(output, derived), stuck: probeFailuresIn(output), ms: result.ms };
+  return output && { run: readProbeRun(output, { files }), stuck: probeFailuresIn(output), ms: result.ms };
 }
 
 const probeLimits = (runner: CheckRunner): Limits => ({

@@ -2,6 +2,7 @@ import {
   type DerivedTests,
   isSameRun,
   isSurvivor,
+  joinedRun,
   type ProbeRun,
   type Unsteady,
 } from '../../core/evidence/index.ts';
@@ -12,10 +13,10 @@ import { areaId } from './execute.ts';
 import { type BuiltCandidate, compareCandidates, type ProbeResults } from './probe-comparison.ts';
 import {
   deriveTests,
-  type ProbeRequest,
+  type ProbeFailure,
+  type ProbeGroup,
   type ProbeResult,
-  probeRequestOf,
-  requestInFewProcesses,
+  probeGroupsOf,
   runProbes,
 } from './probe-programs.ts';
 import { probeSources } from './probe-sources.ts';
@@ -40,8 +41,8 @@ export async function probeCandidates(
   if (!(await time.allows('probes', 'all', 'base'))) return nothing;
   time.step('probes', null);
   const onBase = await time.measured('probes of the base', () => probeBase(tools, ready));
-  if (onBase === null || !(await time.allows('probes', 'all', 'candidates', onBase.expectedMs)))
-    return nothing;
+  const groups = onBase && (await groupsInTime(tools, onBase, ready.length));
+  if (onBase === null || groups === null) return nothing;
   const runs = new Map<Tree, ProbeRun | null>();
   const done = time.step('probes', ready.length);
   await time.measured('probes', () =>
@@ -49,7 +50,7 @@ export async function probeCandidates(
       if (!runs.has(tree)) {
         runs.set(tree, null);
         const id = areaId(candidate.runId, candidate.alias, 'probe');
-        runs.set(tree, await onBase.observe(runner, tree, id));
+        runs.set(tree, await observe(groups, runner, tree, id));
       }
       done();
     }),
@@ -63,6 +64,19 @@ export async function probeCandidates(
   };
 }
 
+/** What there is time for on so many trees: all, the base's files, or nothing. Files of candidates never prevent these. */
+async function groupsInTime(
+  { runner, time }: ExaminationTools,
+  { groups }: ProbedBase,
+  trees: number,
+): Promise<readonly ProbedGroup[] | null> {
+  const ofBase = groups.filter(({ isOfBase }) => isOfBase);
+  const isAllowed = (unit: string, some: readonly ProbedGroup[]) =>
+    time.allows('probes', unit, 'candidates', expectedMsOf(runner, some, trees));
+  const all = ofBase.length === groups.length || (await isAllowed('added', groups)) ? groups : ofBase;
+  return all.length > 0 && (await isAllowed('all', all)) ? all : null;
+}
+
 interface ProbedCandidates {
   /** With the gate `steady` for those that behave differently in other surroundings. */
   readonly examined: readonly ExaminedCandidate[];
@@ -70,7 +84,10 @@ interface ProbedCandidates {
   readonly results: ProbeResults | null;
 }
 
-/** Probes on which survivors differ between the usual and other surroundings although the base does not. */
+/**
+ * Probes on which survivors differ between the usual and other surroundings although the base does not. Only those of
+ * the base's files: in a candidate's file, its author decides which rival looks at the surroundings.
+ */
 async function probeElsewhere(
   { runner, trees, time }: ExaminationTools,
   ready: readonly BuiltCandidate[],
@@ -86,10 +103,13 @@ async function probeElsewhere(
 ): Promise<ReadonlyMap<Alias, readonly Unsteady[]>> {
   const found = new Map<Alias, readonly Unsteady[]>();
   const lanes = lanesOf(runner);
-  if (!(await time.allows('surroundings', 'all', 'probes', onBase.expectedMs))) return found;
+  const groups = onBase.groups.filter(({ isOfBase }) => isOfBase);
+  if (groups.length === 0) return found;
+  const expectedMs = expectedMsOf(runner, groups, ready.length);
+  if (!(await time.allows('surroundings', 'all', 'probes', expectedMs))) return found;
   const probed = (where: 'here' | 'there', tree: Tree, name: string) => {
     const on = where === 'here' ? runner : elsewhere.runner;
-    return onBase.observe(on, tree, areaId(runner.task.runId, 'probe', where, name));
+    return observe(groups, on, tree, areaId(runner.task.runId, 'probe', where, name));
   };
   time.step('surroundings', null);
   await time.measured('probes elsewhere', async () => {
@@ -118,16 +138,29 @@ async function probeElsewhere(
 
 interface ProbedBase {
   readonly derived: DerivedTests;
+  /** All that its groups observed. */
   readonly runs: readonly ProbeRun[];
-  /** Runs the probes on a tree, except those that hung or ended the process on the base. Null if that is impossible. */
-  observe(runner: CheckRunner, tree: Tree, id: string): Promise<ProbeRun | null>;
-  /** Expected milliseconds to probe all candidates. */
-  readonly expectedMs: number;
+  /** Without those that could not be run on the base. */
+  readonly groups: readonly ProbedGroup[];
+}
+
+/** What is run on every tree as it was on the base, in a sandbox of its own. */
+interface ProbedGroup extends ProbeGroup {
+  /** Part of area ids; empty for the first one. */
+  readonly name: readonly string[];
+  /** On the base. */
+  readonly runs: readonly [ProbeRun, ProbeRun];
+  /** In few processes, it observed the same on the base. */
+  readonly usesFew: boolean;
+  /** What hung or ended the process on the base. */
+  readonly skip: readonly ProbeFailure[];
+  /** Milliseconds of the command on the base. */
+  readonly ms: number;
 }
 
 /**
- * Derives probes and runs them on the base. Null if there is none or the base cannot be probed. Its second run is in few
- * processes, if the test runner can do that; the candidates' are too, if it changed nothing on the base.
+ * Derives probes and runs them on the base. Null if there is none or the base cannot be probed. The second run of each
+ * group is in few processes, if the test runner can do that; the candidates' are too, if it changed nothing on the base.
  */
 async function probeBase(
   tools: ExaminationTools,
@@ -137,33 +170,78 @@ async function probeBase(
   const base = await tools.trees.of('base', []);
   const derived = await deriveTests(runner, base, ready);
   if (derived === null || derived.files.length === 0) return null;
-  const onePerFile = probeRequestOf(runner, derived);
-  const inFew = requestInFewProcesses(runner, derived);
-  const observe = (attempt: number, request: ProbeRequest) =>
-    runProbes(runner, base, { ...request, id: areaId(runner.task.runId, 'probe', `${attempt}`) });
-  const found: (ProbeResult | null)[] = [null, null];
-  await inParallel(lanesOf(runner), BASE_RUNS, async (attempt) => {
-    found[attempt - 1] = await observe(attempt, (attempt === 1 ? null : inFew) ?? onePerFile);
+  const all = probeGroupsOf(runner, derived).map((group, nth) => ({
+    ...group,
+    name: nth === 0 ? [] : ['added', `${nth}`],
+    results: new Map<number, ProbeResult | null>(),
+  }));
+  const runs = all.flatMap((group) => BASE_RUNS.map((attempt) => ({ group, attempt })));
+  await inParallel(lanesOf(runner), runs, async ({ group, attempt }) => {
+    const { files, apart, inFew, name, results } = group;
+    const command = (attempt === 1 ? null : inFew) ?? apart;
+    const id = areaId(runner.task.runId, 'probe', `${attempt}`, ...name);
+    results.set(attempt, await runProbes(runner, base, { id, files, command }));
   });
-  const [first = null, second = null] = found;
-  const usesFew = inFew !== null && first !== null && second !== null && isSameRun(first.run, second.run);
-  const again = inFew === null || usesFew ? second : await observe(BASE_RUNS.length + 1, onePerFile);
-  if (first === null || again === null) return null;
-  const skip = [...first.stuck, ...again.stuck];
-  // By the commands alone: other ones may run beside them.
-  const eachMs = (first.ms + again.ms) / BASE_RUNS.length;
-  return {
-    derived,
-    runs: [first.run, again.run],
-    expectedMs: (eachMs * ready.length) / Math.max(1, runner.world.parallelChecks),
-    async observe(on, tree, id) {
-      const run = usesFew ? (await runProbes(on, tree, { ...inFew, id, skip }))?.run : null;
-      // Where one file ended the process, the others had none.
-      if (run && hasCasesOf(run, first.run)) return run;
-      const again = { ...onePerFile, id: usesFew ? `${id}-apart` : id, skip };
-      return (await runProbes(on, tree, again))?.run ?? null;
-    },
-  };
+  const probed: ProbedGroup[] = [];
+  for (const { results, ...group } of all) {
+    const [first = null, second = null] = BASE_RUNS.map((attempt) => results.get(attempt));
+    const isSame = first !== null && second !== null && isSameRun(first.run, second.run);
+    const usesFew = group.inFew !== null && isSame;
+    const id = areaId(runner.task.runId, 'probe', `${BASE_RUNS.length + 1}`, ...group.name);
+    const { files, apart: command } = group;
+    const again =
+      group.inFew === null || usesFew ? second : await runProbes(runner, base, { id, files, command });
+    if (first !== null && again !== null) {
+      const skip = [...first.stuck, ...again.stuck];
+      // By the commands alone: other ones may run beside them.
+      const ms = (first.ms + again.ms) / BASE_RUNS.length;
+      probed.push({ ...group, runs: [first.run, again.run], usesFew, skip, ms });
+    } else if (group.isOfBase) return null;
+  }
+  const onBase = (nth: 0 | 1) =>
+    joinedRun(probed.map(({ isOfBase, runs }) => ({ isOfBase, run: runs[nth] })));
+  const [first, again] = [onBase(0), onBase(1)];
+  return first && again && { derived, runs: [first, again], groups: probed };
+}
+
+/** Expected milliseconds to probe so many trees. */
+const expectedMsOf = (
+  { world }: CheckRunner,
+  groups: readonly Pick<ProbedGroup, 'ms'>[],
+  trees: number,
+): number => (groups.reduce((sum, { ms }) => sum + ms, 0) * trees) / Math.max(1, world.parallelChecks);
+
+/**
+ * Runs these probes on a tree, except those that hung or ended the process on the base. Null if that is impossible for
+ * the base's files; what could not be run of others is left out.
+ */
+async function observe(
+  groups: readonly ProbedGroup[],
+  on: CheckRunner,
+  tree: Tree,
+  id: string,
+): Promise<ProbeRun | null> {
+  const parts: { readonly isOfBase: boolean; readonly run: ProbeRun }[] = [];
+  for (const group of groups) {
+    const run = await observeGroup(group, on, tree, [id, ...group.name].join('-'));
+    if (run) parts.push({ isOfBase: group.isOfBase, run });
+    else if (group.isOfBase) return null;
+  }
+  return joinedRun(parts);
+}
+
+async function observeGroup(
+  { files, apart, inFew, usesFew, skip, runs: [onBase] }: ProbedGroup,
+  on: CheckRunner,
+  tree: Tree,
+  id: string,
+): Promise<ProbeRun | null> {
+  const run =
+    usesFew && inFew !== null ? (await runProbes(on, tree, { id, files, command: inFew, skip }))?.run : null;
+  // Where one file ended the process, the others had none.
+  if (run && hasCasesOf(run, onBase)) return run;
+  const again = { id: usesFew ? `${id}-apart` : id, files, command: apart, skip };
+  return (await runProbes(on, tree, again))?.run ?? null;
 }
 
 const hasCasesOf = (run: ProbeRun, other: ProbeRun): boolean =>

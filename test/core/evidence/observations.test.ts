@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type DerivedTests, readProbeRun } from '../../../src/core/evidence/index.ts';
+import { type DerivedTests, joinedRun, readProbeRun } from '../../../src/core/evidence/index.ts';
 
 type Case = DerivedTests['files'][number]['cases'][number];
 /** One derived file with these cases. */
@@ -40,6 +40,34 @@ describe('what a run of derived tests wrote', () => {
       ['b0.0.0.l3.1#0', { kind: 'fault', text: 'TypeError', variation: 'far', input: '"x" → ""' }],
       ['b0:f(1)', { kind: 'value', text: '2', variation: 'near', input: 'f(1)' }],
     ]);
+  });
+
+  test('says nothing about files that were not part of the run', () => {
+    const { cases, observations } = read(
+      ['e', 'b0.0.0.check', 'ok', ''],
+      ['e', 'b1.0.0.check', 'failed', ''],
+      ['e', 'b01.0.0.check', 'failed', ''],
+      ['h', 'a7.0.0.check', ''],
+      ['s', 'a7.0.0.look', 0, 'v', '1'],
+      ['c', 'a7.0.0.calls', 'f(1)', 'v', '2', 'f(1)', 1],
+      ['q', 'a7:b0.0.0.calls', 'f(2)'],
+    );
+    expect([...cases]).toEqual([['b0.0', 'passed']]);
+    expect([...observations]).toEqual([]);
+  });
+
+  test('is late only where files of the base were: how long a candidate lets its own run is its choice', () => {
+    const late = { ...read(['e', 'b0.0.0.check', 'ok', '']), late: true as const };
+    const other = read(['e', 'b0.1.0.check', 'ok', '']);
+    const joined = (isOfBase: boolean) =>
+      joinedRun([
+        { run: late, isOfBase },
+        { run: other, isOfBase: false },
+      ]);
+    expect(joined(true)).toMatchObject({ late: true });
+    expect(joined(false)).not.toHaveProperty('late');
+    expect([...(joined(true)?.cases.keys() ?? [])]).toEqual(['b0.0', 'b0.1']);
+    expect(joinedRun([])).toBeNull();
   });
 
   test('a case that runs many times passes when it passes each time', () => {
