@@ -166,6 +166,8 @@ async function withEngine(
   begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined'>,
 ): Promise<number> {
   const stopping = listenForInterrupt(shell, runId);
+  // The database alone may take some seconds to start.
+  if (shell.screen.width !== null) shell.screen.err('Starting …\n');
   try {
     const runtime = await shell.open({
       role: 'standalone',

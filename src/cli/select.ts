@@ -1,5 +1,5 @@
 import { asFault, counted } from '../core/model/index.ts';
-import { type SelectAnswer, SelectRequest } from '../core/ranking/index.ts';
+import { type SelectAnswer, SelectRequest, unknownKeysOf } from '../core/ranking/index.ts';
 import { mayAskModels, type SelectOptions, select } from '../runs/index.ts';
 import { EXIT, type Selecting, type Shell } from '../shell.ts';
 import { jsonLine } from './render/index.ts';
@@ -44,11 +44,13 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   const release = shell.onInterrupt(() => stop.abort());
   const counts = { answered: 0, abstained: 0, failed: 0, modelless: 0 };
   const lines = numbered(shell.lines(stop.signal));
+  const say = narratorOf(shell.screen);
   const lane = async () => {
     for await (const { text, line } of lines) {
       if (stop.signal.aborted) return;
       let mayAsk = true;
-      const answer = await answerTo(text, line, (request) => {
+      const answer = await answerTo(text, line, (request, ignored) => {
+        say(request, ignored);
         mayAsk = mayAskModels(request);
         return select(request, async () => (await tools.get()).tools, flags, stop.signal);
       });
@@ -78,6 +80,19 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
   return counts.failed > 0 ? EXIT.failed : EXIT.done;
 }
 
+/** On standard error: what is ignored of a request, each key once, and that one is executed, which takes time. */
+function narratorOf(screen: Shell['screen']): (request: SelectRequest, ignored: readonly string[]) => void {
+  const told = new Set<string>();
+  return ({ id, repoDir, candidates }, ignored) => {
+    const fresh = ignored.filter((key) => !told.has(key));
+    for (const key of fresh) told.add(key);
+    if (fresh.length > 0)
+      screen.err(`Request ${jsonLine(id)}: unknown keys are ignored: ${fresh.map(jsonLine).join(', ')}.\n`);
+    if (typeof repoDir === 'string')
+      screen.err(`Request ${jsonLine(id)}: executing ${counted(candidates.length, 'candidate')} …\n`);
+  };
+}
+
 const countAnswer = (
   counts: { answered: number; abstained: number; failed: number },
   answer: SelectAnswer | SelectFailure,
@@ -91,12 +106,12 @@ const countAnswer = (
 async function answerTo(
   text: string,
   line: number,
-  work: (request: SelectRequest) => Promise<SelectAnswer>,
+  work: (request: SelectRequest, ignored: readonly string[]) => Promise<SelectAnswer>,
 ): Promise<SelectAnswer | SelectFailure> {
   const read = readRequest(text);
   if (read.kind === 'unreadable') return { id: read.id, line, error: read.why };
   try {
-    return await work(read.request);
+    return await work(read.request, read.ignored);
   } catch (thrown) {
     const { message, advice } = asFault(thrown);
     return { id: read.request.id, line, error: `${message} → ${advice}` };
@@ -104,7 +119,7 @@ async function answerTo(
 }
 
 type ReadPool =
-  | { readonly kind: 'request'; readonly request: SelectRequest }
+  | { readonly kind: 'request'; readonly request: SelectRequest; readonly ignored: readonly string[] }
   | { readonly kind: 'unreadable'; readonly id: string | number | null; readonly why: string };
 
 function readRequest(text: string): ReadPool {
@@ -115,7 +130,8 @@ function readRequest(text: string): ReadPool {
     return { kind: 'unreadable', id: null, why: `This line is not valid JSON: ${(thrown as Error).message}` };
   }
   const parsed = SelectRequest.safeParse(value);
-  if (parsed.success) return { kind: 'request', request: parsed.data };
+  if (parsed.success)
+    return { kind: 'request', request: parsed.data, ignored: unknownKeysOf(value as object) };
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') ?? '';
   return {

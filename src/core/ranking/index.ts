@@ -16,6 +16,7 @@ export {
 export { CALIBRATION, type Calibration, type Ranked, type Separator, SIGNALS, type Signal } from './odds.ts';
 export { rank, undecidedBefore } from './ranking.ts';
 export { executedFaults, failedGate, whatFailed } from './reasons.ts';
+export * from './select-request.ts';
 export {
   correctionChance,
   firstInSequence,

@@ -1,100 +1,7 @@
-import { z } from 'zod';
 import { comparePatches, type Flaw, type PatchLikeness } from '../likeness/index.ts';
 import { byCodeUnits, counted } from '../model/index.ts';
-import { EvaluatorNames, Weights } from '../settings/index.ts';
-
-/** One line of output. */
-export const SelectAnswer = z.object({
-  /** Copied from the request. */
-  id: z.union([z.string(), z.number()]),
-  /** Id of the picked candidate; null for no pick. */
-  pick: z.string().nullable(),
-  /** Probability that the pick is right, 0 to 1, calibrated on patches with known outcome; 0 without a pick. */
-  confidence: z.number().min(0).max(1),
-  /** Best first. */
-  ranking: z.array(
-    z.object({
-      id: z.string(),
-      /** Higher is better; comparable within one answer only. Log-odds after execution, otherwise agreement, 0 to 1. */
-      score: z.number(),
-      /** The reason for its place, in one or more sentences. */
-      because: z.string(),
-    }),
-  ),
-  /** What separated the first from the second. */
-  decidedBy: z.string(),
-  /** The decision in one or two sentences. */
-  because: z.string(),
-  /** With `--explain` after execution: evidence, ranking, decision and verdicts, and the id of each alias. */
-  explanation: z.unknown().optional(),
-});
-export type SelectAnswer = z.infer<typeof SelectAnswer>;
-
-/** Limits of a request; a line that exceeds them is rejected. */
-const REQUEST_LIMITS = {
-  candidates: 64,
-  /** UTF-16 code units of one patch. */
-  patch: 8 * 2 ** 20,
-  statement: 2 ** 20,
-} as const;
-
-const shortText = z.string().max(1_000);
-
-/** Known facts about a candidate. Absent or null: unknown. */
-const Signals = z.object({
-  /** The patch applies to the base. */
-  applied: z.boolean().nullish(),
-  /** All tests that pass on the base also pass with the patch. */
-  p2p_ok: z.boolean().nullish(),
-});
-
-export const SelectCandidate = z.object({
-  id: shortText.min(1),
-  patch: z.string().max(REQUEST_LIMITS.patch),
-  signals: Signals.nullish(),
-  /** Model family of its author: candidates of one family share one vote. */
-  family: shortText.nullish(),
-});
-export type SelectCandidate = z.infer<typeof SelectCandidate>;
-
-const StoredIssue = z.union([
-  z.string().max(REQUEST_LIMITS.statement),
-  z.object({
-    repo: shortText.nullish(),
-    lang: shortText.nullish(),
-    statement: z.string().max(REQUEST_LIMITS.statement).nullish(),
-  }),
-]);
-
-/**
- * One input line of `runoff select`. With `repoDir` and `testCommand` the candidates are executed; otherwise their
- * texts are compared. Requests come from other programs, so unknown keys are ignored.
- */
-export const SelectRequest = z
-  .object({
-    id: z.union([shortText, z.number()]),
-    issue: StoredIssue.nullish(),
-    /** Folder of a git repository at the base commit. */
-    repoDir: z.string().min(1).max(4_096).nullish(),
-    /** A shell command that runs the tests, executed at the top of the repository. */
-    testCommand: z.string().min(1).max(10_000).nullish(),
-    /**
-     * As in `.github/auto-dev.yml`; used for execution only. Default: `evidence`, then the strategies of the command
-     * line.
-     */
-    evaluator: EvaluatorNames.nullish(),
-    weights: Weights.nullish(),
-    candidates: z.array(SelectCandidate).max(REQUEST_LIMITS.candidates),
-  })
-  .refine(({ candidates }) => new Set(candidates.map(({ id }) => id)).size === candidates.length, {
-    message: 'Two candidates have the same id.',
-    path: ['candidates'],
-  });
-export type SelectRequest = z.infer<typeof SelectRequest>;
-
-/** The text of an issue in any of its forms; empty for none. */
-export const statementOf = ({ issue }: SelectRequest): string =>
-  typeof issue === 'string' ? issue : (issue?.statement ?? '');
+import { readDiff } from '../patches/index.ts';
+import type { SelectAnswer, SelectCandidate, SelectRequest } from './select-request.ts';
 
 /**
  * Answers a request from the patch texts and signals alone, without execution. A candidate's position and id have no
@@ -233,9 +140,26 @@ const FLAW_SENTENCES: Readonly<Record<Exclude<Flaw, 'does-not-apply'>, string>> 
   'scratch-files': 'It leaves scratch files behind.',
 };
 
+/** Why a patch has no change that can be read; null if it has one. It was perhaps cut off or escaped wrongly. */
+function unreadText({ patch, agreement }: RankedPatch): string | null {
+  if (!agreement.flaws.includes('no-effective-change')) return null;
+  if (patch.trim() === '') return 'Its patch is empty.';
+  const hasChange = readDiff(patch).some(
+    ({ hunks, from, created, deleted, binary }) =>
+      hunks.some(({ lines }) => lines.some(({ kind }) => kind !== 'context')) ||
+      created ||
+      deleted ||
+      binary ||
+      from !== null,
+  );
+  return hasChange || /^new mode \d/m.test(patch) ? null : 'Its patch cannot be read as a diff.';
+}
+
 /** The reason for a candidate's place. */
 function rankReason(one: RankedPatch, others: number): string {
   if (one.disqualification !== 'nothing') return DISQUALIFICATION_TEXT[one.disqualification];
+  const unread = unreadText(one);
+  if (unread !== null) return unread;
   const { flaws } = one.agreement;
   const sentences = [
     others === 0 ? 'There is no other candidate to compare it with.' : agreementText(one, others),

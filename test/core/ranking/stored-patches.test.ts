@@ -6,6 +6,7 @@ import {
   SelectRequest,
   selectStored,
   statementOf,
+  unknownKeysOf,
 } from '../../../src/core/ranking/index.ts';
 
 const change = (path: string, ...lines: readonly string[]): string => {
@@ -203,6 +204,32 @@ test('every answer has the right form and ranks every candidate once, in order o
     }),
     { numRuns: 200 },
   );
+});
+
+test.each([
+  ['junk', 'Its patch cannot be read as a diff.'],
+  ['diff --git …', 'Its patch cannot be read as a diff.'],
+  ['--- a/src/parse.ts\\n+++ b/src/parse.ts', 'Its patch cannot be read as a diff.'],
+  ['--- a/src/parse.ts\n+++ b/src/parse.ts\n', 'Its patch cannot be read as a diff.'],
+  [' \n', 'Its patch is empty.'],
+])('%j is no change, which is what the answer says', (patch, because) => {
+  const { pick, ranking, ...answer } = select([{ id: 'c', patch }]);
+  expect([pick, ranking[0]?.because]).toEqual([null, because]);
+  expect(answer.because).toContain(because);
+});
+
+test('a patch of comments, or of a file mode, is read', () => {
+  const comment = change('src/parse.ts', ' const text = read();', '+// Blanks are kept.');
+  const mode = 'diff --git a/src/parse.ts b/src/parse.ts\nold mode 100644\nnew mode 100755\n';
+  for (const patch of [comment, mode])
+    expect(select([{ id: 'c', patch }]).because).not.toContain('cannot be read');
+});
+
+test('keys that are ignored are known', () => {
+  expect(unknownKeysOf({ id: 'r', candidates: [], evalautor: ['metrics'], n: 1 })).toEqual([
+    'evalautor',
+    'n',
+  ]);
 });
 
 test('requests can have issues as text or object, and unknown keys', () => {

@@ -1,0 +1,54 @@
+import { expect, test } from 'vitest';
+import { Fault } from '../../src/core/model/index.ts';
+import { shellOver } from './shell.ts';
+
+const unavailable = async () => {
+  throw new Fault('SANDBOX_UNAVAILABLE', 'No sandbox.');
+};
+
+test.each([
+  ['a terminal', 80, /^Starting …\n/],
+  ['no terminal', null, /^(?!Starting)/],
+])('`run` on %s says at once whether it starts', async (_where, width, words) => {
+  const screen = { out: () => {}, outIsTerminal: false, colour: false, outColour: false, live: null, width };
+  const said: string[] = [];
+  const { type } = shellOver(
+    {},
+    {
+      screen: { ...screen, err: (text) => void said.push(text) },
+      newRunId: () => 'r7k2m9q4xa',
+      onInterrupt: () => () => {},
+      exit: () => {},
+      open: unavailable,
+    },
+  );
+  expect(await type('run', 'Fix it')).toBe(1);
+  expect(said.join('')).toMatch(words);
+});
+
+test('`select` names on standard error what it executes, and each ignored key once', async () => {
+  const request = { candidates: [{ id: 'a', patch: '' }], evalautor: ['metrics'] };
+  const lines = [
+    { ...request, id: 7, repoDir: '/r' },
+    { ...request, id: 'text' },
+  ];
+  const { type, out, err } = shellOver(
+    {},
+    {
+      cores: 1,
+      onInterrupt: () => () => {},
+      openSelecting: unavailable,
+      async *lines() {
+        for (const line of lines) yield JSON.stringify(line);
+      },
+    },
+  );
+  expect(await type('select', '--jobs', '1')).toBe(1);
+  expect(err()).toBe(
+    `Request 7: unknown keys are ignored: "evalautor".
+Request 7: executing 1 candidate …
+1 answered, 1 of them without a pick; 1 failed.
+`,
+  );
+  expect(out().trim().split('\n')).toHaveLength(2);
+});
