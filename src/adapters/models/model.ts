@@ -64,11 +64,17 @@ async function askAndRepair<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
       },
     );
   }
-  const [first = ''] = problem.split('\n', 1);
   return {
     kind: 'failed',
-    why: `The model's answer was not in the form asked for, ${maxRepairs + 1} times: ${first}`,
+    why: `The model's answer was not in the form asked for, ${maxRepairs + 1} times: ${firstProblem(problem)}`,
   };
+}
+
+/** `✖ Invalid input` and `→ at tests[0]` in the next line, as zod writes it for the model, in one line for people. */
+function firstProblem(problem: string): string {
+  const [first = '', second = ''] = problem.split('\n');
+  const field = /^\s*→ at (.+)$/.exec(second)?.[1];
+  return `${field === undefined ? '' : `\`${field}\`: `}${first.replace(/^✖ /, '')}`;
 }
 
 /**

@@ -45,7 +45,8 @@ export const FAULTS = {
   },
   MODEL_UNAVAILABLE: {
     retry: 'later',
-    advice: 'Check the key and the model name with `runoff doctor`, then start the run again.',
+    advice:
+      'Check the key and the model name with `runoff doctor`, then start the run again. If the message says how the model answered, choose another model.',
   },
   MODEL_PRICE_UNKNOWN: {
     retry: 'no',
