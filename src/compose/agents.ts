@@ -1,6 +1,6 @@
 import { AGENTS, coders, installAgent, installable } from '../adapters/coders/index.ts';
 import { ownFolder } from '../adapters/sandbox/index.ts';
-import { asFault } from '../core/model/index.ts';
+import { asFault, counted } from '../core/model/index.ts';
 import { type AgentCommand, type Operator, PROVIDERS, suggest } from '../core/settings/index.ts';
 import type { Coder, Gateway, Offer, Sandbox } from '../ports/index.ts';
 import type { AgentRow, Agents, DoctorFinding } from '../shell.ts';
@@ -146,12 +146,12 @@ export async function modelFindings(operator: Operator): Promise<readonly Doctor
 const noKeys: DoctorFinding = {
   name: 'model keys',
   state: 'warning',
-  detail: 'none is set; only the demo can run',
+  detail: 'none is set: no coder can run; `prepare`, `select`, `arena mine` and `ui` need none',
   remedy:
     "Set one provider's key, such as ANTHROPIC_API_KEY or OPENAI_API_KEY; docs/configuration.md lists them all.",
 };
 
-function providerFinding({ models }: Operator, offer: Offer): DoctorFinding {
+function providerFinding({ models, max }: Operator, offer: Offer): DoctorFinding {
   const { keyVariable } = PROVIDERS[offer.provider as keyof typeof PROVIDERS];
   const where = models[offer.provider]?.custom ? ' (own address)' : '';
   const name = `provider ${offer.provider}`;
@@ -163,7 +163,17 @@ function providerFinding({ models }: Operator, offer: Offer): DoctorFinding {
       remedy: `If it refused the key, set ${keyVariable} to a valid one, or unset it. If it did not answer, check its address, and whether this machine reaches it.`,
     };
   }
-  return { name, state: 'ok', detail: `${keyVariable}${where}: ${offer.models.length} models` };
+  const detail = `${keyVariable}${where}: ${counted(offer.models.length, 'model')}`;
+  const [first] = offer.models;
+  if (!first || max.tokensCandidate !== undefined || offer.models.some(({ price }) => price !== null))
+    return { name, state: 'ok', detail };
+  const example = JSON.stringify({ [`${offer.provider}/${first.id}`]: { input: 0.5, output: 1.5 } });
+  return {
+    name,
+    state: 'warning',
+    detail: `${detail}, none with a known price, so no run can use them`,
+    remedy: `Set MODEL_PRICES, in US dollars per million tokens, such as ${example}, or limit runs by tokens (MAX_TOKENS_CANDIDATE and \`budget.tokens\`).`,
+  };
 }
 
 /** Null if the model can be used. */

@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { agentFindings, agentsOf } from '../../src/compose/agents.ts';
+import { agentFindings, agentsOf, modelFindings } from '../../src/compose/agents.ts';
 import { readOperator } from '../../src/compose/operator-settings.ts';
+import { json, startProvider } from '../adapters/gateway/rig.ts';
 
 let home: string;
 beforeEach(async () => {
@@ -54,6 +55,37 @@ test("an operator's name that replaces a built-in one is noted", async () => {
     tested: expect.stringMatching(/^\d/),
     missingFolder: null,
   });
+});
+
+test('a provider without a model of known price is reported, since no run could use it', async () => {
+  const provider = await startProvider((_, response) => json(response, 200, { data: [{ id: 'small-1' }] }));
+  const key = { OPENAI_API_KEY: 'sk-test-key-of-nobody', OPENAI_BASE_URL: `${provider.url}/v1` };
+  const findings = async (env: Readonly<Record<string, string>>) =>
+    modelFindings(
+      await readOperator({
+        env: { RUNOFF_DATA: join(home, 'data'), LOG_LEVEL: 'silent', ...env },
+        cwd: home,
+        installation: home,
+      }),
+    );
+  try {
+    expect(await findings(key)).toEqual([
+      expect.objectContaining({
+        name: 'provider openai',
+        state: 'warning',
+        detail: 'OPENAI_API_KEY (own address): 1 model, none with a known price, so no run can use them',
+        remedy: expect.stringContaining('MODEL_PRICES'),
+      }),
+    ]);
+    const prices = JSON.stringify({ 'openai/small-1': { input: 1, output: 1 } });
+    for (const enough of [{ MODEL_PRICES: prices }, { MAX_TOKENS_CANDIDATE: '1000' }])
+      expect(await findings({ ...key, ...enough })).toEqual([expect.objectContaining({ state: 'ok' })]);
+  } finally {
+    await provider.close();
+  }
+  expect(await findings({})).toEqual([
+    expect.objectContaining({ detail: expect.stringContaining('`select`') }),
+  ]);
 });
 
 test('names and versions are checked without a folder, an operator or the network', () => {
