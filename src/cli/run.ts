@@ -7,6 +7,7 @@ import {
   exposureOfLocal,
   flows,
   type Overrides,
+  requireNamed,
   startLocalRun,
   startRun,
   type World,
@@ -53,6 +54,7 @@ export async function runHere(
       overrides: options.overrides,
       ...(await startingPoint(shell, world, path, options)),
     };
+    await requireNamed(world, request.origin, request);
     const trustedChecks = await trustedDigest(shell, runtime, request, options);
     if (trustedChecks === 'declined') return 'declined';
     const trust = trustedChecks === null ? {} : { trustedChecks };

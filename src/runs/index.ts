@@ -6,6 +6,7 @@ export {
   mayWrite,
   Overrides,
   RunRequest,
+  requireNamed,
 } from './admit/index.ts';
 export {
   decideContest,

@@ -80,17 +80,12 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
     /\/usr.*→ Name the top-level folder of a git repository/s,
     2,
   ],
-  [
-    'the base does not exist',
-    ['run', 'x', '--base', 'no-such'],
-    /no-such.*Next: Name an existing branch/s,
-    1,
-  ],
+  ['the base does not exist', ['run', 'x', '--base', 'no-such'], /no-such.*→ Name an existing branch/s, 2],
   [
     'the agent does not exist',
     ['run', 'x', '--coders', 'nobody'],
-    /nobody.*builtin.*Next: Run `runoff agents`/s,
-    1,
+    /nobody.*builtin.*→ Run `runoff agents`/s,
+    2,
   ],
   [
     'the price is unknown',

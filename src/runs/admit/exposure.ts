@@ -1,6 +1,7 @@
 import { Fault, type LocalOrigin, SETTINGS_FILE, type Sha, type Task } from '../../core/model/index.ts';
 import type { CommandFiles } from '../../core/reports/index.ts';
 import {
+  AUTO,
   type CiService,
   COMMAND_NAMES,
   type CommandName,
@@ -10,7 +11,7 @@ import {
   type Settings,
 } from '../../core/settings/index.ts';
 import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
-import { leavesFieldOpen, requireCoders, requirePersonas } from '../contestants.ts';
+import { coderOf, leavesFieldOpen, requireCoders, requirePersonas } from '../contestants.ts';
 import type { World } from '../context.ts';
 import { commandsOf, detect, namedIn, originsOf } from './detected.ts';
 import { applyOverrides } from './overrides.ts';
@@ -140,6 +141,16 @@ export async function fromLocal(
     ? { ref: found.branch ?? 'HEAD', sha, uncommitted: true as const }
     : { ref, sha };
   return { kind: 'gathered', base, rules: sha, comments: [], leftOut: [] };
+}
+
+/** Faults if a base or a coder that a person named is not there: a typing error should leave no failed run. */
+export async function requireNamed(
+  world: Pick<World, 'coders' | 'workspaces'>,
+  origin: LocalOrigin,
+  { base, overrides }: Pick<RunRequest, 'base' | 'overrides'>,
+): Promise<void> {
+  if (base !== undefined) await fromLocal(world, origin, { base });
+  for (const { agent } of overrides.coders ?? []) if (agent !== AUTO) coderOf(world, agent);
 }
 
 interface ResolvedSettings {

@@ -36,6 +36,7 @@ export {
   exposureOfLocal,
   fromLocal,
   mayBeSuggested,
+  requireNamed,
 } from './exposure.ts';
 export { Overrides } from './overrides.ts';
 export { enqueue, RunRequest } from './request.ts';
