@@ -31,7 +31,14 @@ export function addDebate(program: Command, shell: Shell, done: (code: number) =
     .command('debate')
     .description('let critics debate a spec: unclear points are fixed or become questions')
     .argument('[file]', 'Markdown file (default or `-`: standard input)')
-    .addOption(list('--personas <names>', 'critics, comma-separated', PERSONAS, PERSONAS.join(',')))
+    .addOption(
+      list(
+        '--personas <names>',
+        'critics, comma-separated: qa, product, security, oncall, performance, or your own',
+        PERSONAS,
+        PERSONAS.join(','),
+      ),
+    )
     .option('--rounds <count>', 'maximum number of rounds', whole(1), 5)
     .addOption(
       list(

@@ -2,7 +2,7 @@ import { type Command, Help, type Option } from 'commander';
 
 /** Exit codes of every command, as help and docs show them. */
 export const EXIT_CODES =
-  '\nExit codes: 0 done · 1 failed · 2 bad usage, or an unknown name · 3 no candidate put first or picked · 130 stopped';
+  '\nExit codes: 0 done · 1 failed · 2 bad usage, or an unknown name · 3 no candidate put first or picked (`debate`, `prepare`, `arena mine`: see their help) · 130 stopped';
 
 /** What people type, by the command's path. Each is a complete command line without `runoff`. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -21,7 +21,12 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   status: ['status', 'status r7k2m9q4xa'],
   show: ['show r7k2m9q4xa', 'show r7k2m9q4xa B', 'show r7k2m9q4xa --open'],
   explain: ['explain r7k2m9q4xa B'],
-  leaderboard: ['leaderboard'],
+  leaderboard: [
+    'leaderboard',
+    'leaderboard --repo acme/shop',
+    'leaderboard --repo .',
+    'leaderboard --kind bug --json',
+  ],
   audit: ['audit --limit 20', 'audit --run r7k2m9q4xa'],
   ui: ['ui --open', 'ui r7k2m9q4xa --open'],
   answer: ['answer r7k2m9q4xa 2', 'answer r7k2m9q4xa "Round half up"'],
@@ -46,9 +51,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   completion: ['completion bash >> ~/.bashrc', 'completion fish > ~/.config/fish/completions/runoff.fish'],
 };
 
-/** An option that is off unless it is given needs no default in the help. */
-export const optionDescription = (option: Option): string =>
-  option.defaultValue === false ? option.description : new Help().optionDescription(option);
+/** An option that is off unless it is given needs no default in the help; one that must be given says so. */
+export function optionDescription(option: Option): string {
+  if (option.defaultValue === false) return option.description;
+  return `${new Help().optionDescription(option)}${option.mandatory ? ' (required)' : ''}`;
+}
 
 /** Adds its examples to the help of each command. */
 export function addExamples(program: Command): void {

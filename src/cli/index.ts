@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { asFault, Fault, type FaultCode } from '../core/model/index.ts';
+import { SIGNALS } from '../core/ranking/index.ts';
 import { visibleCode } from '../core/reports/index.ts';
 import { EXIT, type Screen, type Shell } from '../shell.ts';
 import { examineMachine, installAgents, listAgents, listModels } from './agents.ts';
@@ -243,7 +244,12 @@ function addSelect(program: Command, shell: Shell, done: (code: number) => void)
       whole(1, 1_000),
     )
     .option('--explain', 'add all evidence and scores of what was executed to each answer', false)
-    .addOption(new Option('--without <signals>', 'signals to ignore, comma-separated').argParser(signals))
+    .addOption(
+      new Option(
+        '--without <signals>',
+        `signals to ignore, comma-separated: ${SIGNALS.join(', ')}`,
+      ).argParser(signals),
+    )
     .action(async (o: SelectFlags) => done(await selectLines(shell, o)));
 }
 

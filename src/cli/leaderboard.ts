@@ -18,15 +18,6 @@ const MAX_RUNS = 5_000;
 /** Columns of a report that does not go to a terminal. */
 const DEFAULT_WIDTH = 100;
 
-const EXAMPLES = `
-Examples:
-  runoff leaderboard                          all repositories
-  runoff leaderboard --repo acme/shop         one repository on GitHub
-  runoff leaderboard --repo .                 the repository in this folder
-  runoff leaderboard --kind bug --json        bugs only, for a program
-
-docs/learning.md explains the columns.`;
-
 /** `runoff leaderboard`: which contestants win, from the outcomes of all runs, deleted ones included. */
 export function addLeaderboard(program: Command, shell: Shell, done: (code: number) => void): void {
   program
@@ -35,7 +26,7 @@ export function addLeaderboard(program: Command, shell: Shell, done: (code: numb
     .option('--repo <repository>', 'only this repository: OWNER/NAME, or the path of a local one')
     .addOption(new Option('--kind <kind>', 'only this kind of work').choices(WORK_KINDS))
     .addOption(jsonOption())
-    .addHelpText('after', EXAMPLES)
+    .addHelpText('after', '\ndocs/learning.md explains the columns.')
     .action(async (flags: LeaderboardFlags) => done(await showLeaderboard(shell, flags)));
 }
 

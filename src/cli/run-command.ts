@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { codersOf, parseRunOption, type RunOption } from '../core/commands/index.ts';
+import { EVALUATORS } from '../core/settings/index.ts';
 import type { Overrides } from '../runs/index.ts';
 import type { Screen, Shell } from '../shell.ts';
 import { jsonOption } from './options.ts';
@@ -119,7 +120,7 @@ const addContestantOptions = (run: Command): Command =>
     )
     .option(
       '--prompts <names>',
-      'prompt variants, comma-separated, assigned in turn',
+      'prompt variants: plain, careful, test-first, root-cause or your own; comma-separated, assigned in turn',
       asInCommands('prompts'),
     )
     .option(
@@ -133,7 +134,7 @@ const addDecisionOptions = (run: Command): Command =>
   run
     .option(
       '--evaluator <names>',
-      'strategies that decide, in this order, e.g. evidence,model',
+      `strategies that decide, comma-separated, in this order: ${EVALUATORS.join(', ')}`,
       asInCommands('evaluator'),
     )
     .option('--debate <when>', 'critics debate the brief: always, never or auto', asInCommands('debate'))

@@ -36,7 +36,7 @@ export function addToken(program: Command, shell: Shell, done: (code: number) =>
     .addOption(
       new Option('--expires <days>', `days after which it expires, at most ${TOKEN_DAYS.most}`)
         .argParser(days)
-        .default(TOKEN_DAYS.usual, `${TOKEN_DAYS.usual}d`),
+        .default(TOKEN_DAYS.usual, `${TOKEN_DAYS.usual}`),
     )
     .addOption(jsonOption())
     .action(async (flags: CreateFlags) => done(await create(shell, flags)));
@@ -62,7 +62,7 @@ const verbs = (text: string): readonly TokenVerb[] =>
 const days = (text: string): number => {
   const found = /^([1-9]\d{0,2})d?$/.exec(text)?.[1];
   if (found === undefined || Number(found) > TOKEN_DAYS.most)
-    throw new InvalidArgumentError(`Give 1d to ${TOKEN_DAYS.most}d.`);
+    throw new InvalidArgumentError(`Give a number of days from 1 to ${TOKEN_DAYS.most}.`);
   return Number(found);
 };
 

@@ -1,5 +1,9 @@
 import { spawnSync } from 'node:child_process';
+import { readdir } from 'node:fs/promises';
+import { parse } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { SIGNALS } from '../../src/core/ranking/index.ts';
+import { EVALUATORS } from '../../src/core/settings/index.ts';
 import { shellOver } from './shell.ts';
 
 async function printed(...argv: readonly string[]): Promise<string> {
@@ -16,7 +20,7 @@ test('the commands stand in groups, in the order in which people need them', asy
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((one, other) => one - other));
   expect(lines.at(-2)).toMatch(
-    /^Exit codes: 0 done · 1 failed · 2 bad usage, or an unknown name · 3 no candidate put first or picked · 130/,
+    /^Exit codes: 0 done · 1 failed · 2 bad usage, or an unknown name · 3 no candidate put first or picked \(.*\) · 130/,
   );
 });
 
@@ -56,6 +60,19 @@ test('the examples in the help of a command begin with it and use only options t
   }
   expect(withExamples.length).toBeGreaterThan(helps.size / 2);
   expect(withExamples).toEqual(expect.arrayContaining(['run', 'arena vote']));
+});
+
+test('help has one list of examples, marks what must be given, and names what an option takes', async () => {
+  for (const [command, help] of await allHelps())
+    expect(help.split('\nExamples:\n').length, command).toBeLessThanOrEqual(2);
+  expect((await printed('token', 'create', '--help')).match(/\(required\)/g)).toHaveLength(3);
+  const words = async (...argv: readonly string[]) => (await printed(...argv, '--help')).replace(/\s+/g, ' ');
+  const run = await words('run');
+  expect(run).toContain(EVALUATORS.join(', '));
+  for (const file of await readdir('src/runs/code/prompts')) expect(run).toContain(parse(file).name);
+  const debate = await words('debate');
+  for (const file of await readdir('src/runs/personas')) expect(debate).toContain(parse(file).name);
+  expect(await words('select')).toContain(SIGNALS.join(', '));
 });
 
 /** What bash offers after these words; the last one is being typed. */

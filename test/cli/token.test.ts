@@ -100,7 +100,7 @@ test.each([
     'no write access to acme/shop',
   ],
   ['no name', ['--for', 'mona', '--repo', 'acme/lists', '--name', ' '], 'Name the token'],
-  ['a longer life', ['--for', 'mona', ...LISTS, '--expires', '366d'], 'Give 1d to 365d.'],
+  ['a longer life', ['--for', 'mona', ...LISTS, '--expires', '366d'], 'Give a number of days from 1 to 365.'],
   ['another verb', ['--for', 'mona', ...LISTS, '--allow', 'read,merge'], 'Give read, run, act'],
   ['no repository', ['--for', 'mona', '--name', 'x', '--repo', ','], 'Name at least one repository.'],
 ])('none is made for %s', async (_what, argv, why) => {
