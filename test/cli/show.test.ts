@@ -49,6 +49,10 @@ test('an explanation has the reasons, the checks, the scores and what each judge
   ])
     expect(text).toContain(part);
   expect(text).not.toContain(ESC);
+  // Strategies that are off by default, and odds that no gate let count.
+  expect(text).toContain('counts only if `evaluator` or `weights` names `metrics`');
+  const eliminated = explainText(view, 'D', { width: 200, colour: false });
+  expect(eliminated).toContain('(logarithm of odds, without effect, because it failed a gate)');
   expect(explainText(view, 'Z', { width: 100, colour: false })).toBeNull();
   expect(view.id).toBe(RUN);
 });

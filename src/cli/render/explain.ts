@@ -11,6 +11,7 @@ import {
   reasons,
   tokensText,
 } from '../../core/reports/index.ts';
+import type { Evaluator } from '../../core/settings/index.ts';
 import { matchesOf } from './judges.ts';
 import { type Paint, painter, printable, wrap } from './terminal.ts';
 
@@ -98,12 +99,16 @@ function scoreLines(view: RunView, alias: Alias, width: number): readonly string
   const ranked = view.ranking.find((one) => one.alias === alias);
   if (!ranked) return [];
   const { support, metrics } = ranked;
-  const patch = view.evidence.find((one) => one.alias === alias)?.staticScore;
+  const evidence = view.evidence.find((one) => one.alias === alias);
+  const patch = evidence?.staticScore;
+  const places =
+    evidence?.survivor === false ? 'without effect, because it failed a gate' : 'of use only within this run';
+  const unless = (name: Evaluator) => `counts only if \`evaluator\` or \`weights\` names \`${name}\``;
   return items(
     [
-      `executed evidence: ${support.toFixed(2)} (logarithm of odds, of use only within this run)`,
-      ...(metrics ? [`metrics: ${Math.round(metrics.total)} of 100`] : []),
-      ...(patch ? [`patch: ${Math.round(patch.score)} of 120`, ...patch.because] : []),
+      `executed evidence: ${support.toFixed(2)} (logarithm of odds, ${places})`,
+      ...(metrics ? [`metrics: ${Math.round(metrics.total)} of 100 (${unless('metrics')})`] : []),
+      ...(patch ? [`patch: ${Math.round(patch.score)} of 120 (${unless('score')})`, ...patch.because] : []),
     ],
     width,
   );

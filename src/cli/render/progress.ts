@@ -123,7 +123,7 @@ export function progressLine(previous: RunView | null, view: RunView): readonly 
   for (const candidate of view.candidates.toSorted(byAlias)) {
     const before = previous?.candidates.find((one) => one.alias === candidate.alias);
     if (before?.state === candidate.state && before.note === candidate.note) continue;
-    lines.push(`${time}  ${printable(candidate.alias, 2)}: ${change(candidate)}`);
+    lines.push(`${time}  ${printable(candidate.alias, 2)}: ${change(candidate, before)}`);
   }
   return lines;
 }
@@ -142,8 +142,9 @@ function indented(line: string, width: number): readonly string[] {
 const isNewQuestion = (previous: RunView | null, view: RunView): boolean =>
   previous?.state !== view.state || previous.dialogue?.inquiries.length !== view.dialogue?.inquiries.length;
 
-function change(candidate: CandidateView): string {
-  const note = printable(candidate.note, 160);
+/** A note that the last line had belongs to the state before: the last one of a coder is `done`, for example. */
+function change(candidate: CandidateView, before: CandidateView | undefined): string {
+  const note = before?.note === candidate.note ? '' : printable(candidate.note, 160);
   const what =
     note === ''
       ? CANDIDATE_STATE_LABELS[candidate.state]

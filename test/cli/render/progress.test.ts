@@ -60,6 +60,25 @@ describe('the live display', () => {
     );
   });
 
+  test('names the note of a coder once, not in the states that follow', () => {
+    const [first] = coding().candidates;
+    if (!first) throw new Error('The sample has candidates.');
+    const as = (state: 'coded' | 'examining' | 'failed', note: string) => ({
+      ...coding(),
+      candidates: [{ ...first, state, note }],
+    });
+    const lines = [
+      ...progressLine(coding(), as('coded', 'done')),
+      ...progressLine(as('coded', 'done'), as('examining', 'done')),
+      ...progressLine(as('examining', 'done'), as('failed', 'out of time')),
+    ];
+    expect(lines.map((line) => line.replace(/ \(.*$/, ''))).toEqual([
+      ' 1m 12s  A: coded, done',
+      ' 1m 12s  A: examining',
+      ' 1m 12s  A: failed, out of time',
+    ]);
+  });
+
   test('names the review of the winner', () => {
     const reviewing = {
       ...coding(),
