@@ -18,9 +18,8 @@ interface PageSite {
 const WITHOUT_BODY: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD']);
 
 /**
- * Passes a request to the pages with its body read. Its connection is kept while it is answered, except for a stream of
- * events: whoever reads one connects again, and deliveries come first. What the request accepts does not count, as the
- * client chooses it.
+ * Passes a request to the pages with its body read. Its connection is kept until there is an answer, not while the answer
+ * is sent: a client that reads slowly would hold it, and deliveries come first. A page that is cut off can be loaded again.
  */
 export function pagesListener(
   pages: Pages,
@@ -32,7 +31,7 @@ export function pagesListener(
       const release = deliveries.connections.busy(incoming.socket);
       outgoing.once('close', release);
       const response = await pages.fetch(request);
-      if (response.headers.get('content-type')?.startsWith('text/event-stream')) release();
+      release();
       return response;
     },
     // Leaves the classes that other parts of this process use as they are.

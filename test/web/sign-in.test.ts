@@ -1,9 +1,12 @@
+import { createHash } from 'node:crypto';
+import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type GitHubWorld, openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import type { PageCommands } from '../../src/commands/index.ts';
 import type { GitHub } from '../../src/ports/index.ts';
 import type { World } from '../../src/runs/index.ts';
 import { startWeb, type WebServer } from '../../src/server/index.ts';
+import type { WebEnv } from '../../src/web/context.ts';
 import { openSignIn, openWeb, type WebApp } from '../../src/web/index.ts';
 import { appGitHub } from '../world/app-github.ts';
 import { memoryStore } from '../world/memory-store.ts';
@@ -263,6 +266,31 @@ describe('signing in', () => {
       expect.stringContaining('PUBLIC_URL, GITHUB_CLIENT_SECRET'),
     ]);
   });
+});
+
+test('an operator given by id is that person, and nobody whose login looks like the id', async () => {
+  const { apiUrl, url: gitUrl, userFlow } = world.github;
+  const settings = {
+    publicUrl: url,
+    signIn: userFlow,
+    lacks: [],
+    operators: ['583231', 'alice'],
+    publicRepositories: false,
+  };
+  const { identify } = openSignIn({ world: worldOf(), github: { apiUrl, gitUrl }, fetch, settings });
+  const pages = new Hono<WebEnv>();
+  pages.get('/', async (c) => c.json((await identify(c))?.viewer ?? null));
+  const isOperator = async (userId: number, login: string): Promise<unknown> => {
+    const id = `${userId}`.padStart(43, 'x');
+    const hash = createHash('sha256').update(id).digest('base64url');
+    await store.addSession({ hash, userId, login, createdAt: now, expiresAt: now + DAY_MS });
+    const answer = await pages.request(`${url}/`, { headers: { cookie: `runoff-session=${id}` } });
+    return ((await answer.json()) as { operator?: unknown }).operator;
+  };
+  expect(await isOperator(583231, 'octocat')).toBe(true);
+  expect(await isOperator(999, '583231')).toBe(false);
+  expect(await isOperator(7, 'Alice')).toBe(true);
+  expect(await isOperator(8, 'bob')).toBe(false);
 });
 
 describe('a session', () => {

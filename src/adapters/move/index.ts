@@ -18,6 +18,9 @@ import {
 const USERS_WAIT_MS = 2_000;
 const USERS_POLL_MS = 50;
 
+/** Number of the advisory lock of a move, on both of its databases. */
+const MOVE_LOCK = '7346003';
+
 export interface MovedTable {
   readonly table: string;
   readonly rows: number;
@@ -88,9 +91,14 @@ async function refuseWhileUsed(client: pg.Client, which: string): Promise<void> 
   }
 }
 
-async function holdLaunches(client: pg.Client, lock: string, which: string): Promise<void> {
+/** Whether this connection now holds the advisory lock. */
+async function locks(client: pg.Client, lock: string): Promise<boolean> {
   const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [lock]);
-  if (rows[0]?.taken) return;
+  return rows[0]?.taken === true;
+}
+
+async function holdLaunches(client: pg.Client, lock: string, which: string): Promise<void> {
+  if (await locks(client, lock)) return;
   throw new Fault(
     'MOVE_REFUSED',
     `A Runoff process is starting on the ${which} database just now, or another move is under way.`,
@@ -193,9 +201,8 @@ async function countAll(from: pg.Client): Promise<readonly MovedTable[]> {
 
 /** The same database by another address would be emptied before it is read. */
 async function refuseIfSame(from: pg.Client, to: pg.Client): Promise<void> {
-  await from.query('select pg_advisory_lock(7346003)');
-  const { rows } = await to.query<{ free: boolean }>('select pg_try_advisory_lock(7346003) as free');
-  if (rows[0]?.free) return;
+  // Whoever waited for the source would move it once more after the first move has ended.
+  if ((await locks(from, MOVE_LOCK)) && (await locks(to, MOVE_LOCK))) return;
   throw new Fault(
     'MOVE_REFUSED',
     'Source and destination are the same database, or another move is under way.',

@@ -14,14 +14,18 @@ export interface FileBetween {
 /** Lines of context around a difference, as git shows them. */
 const CONTEXT = 3;
 /**
- * Edits after which lines are no longer matched but shown as removed and added. Ours: the work grows with their square,
- * and nobody reads a larger difference line by line.
+ * Edits after which lines are no longer matched but shown as removed and added. Ours: nobody reads a larger difference line
+ * by line.
  */
 const MAX_EDITS = 500;
-/** Squared edits of all regions of a comparison together; what is left then is shown as removed and added, too. Ours. */
-const MAX_WORK = 4 * MAX_EDITS ** 2;
+/**
+ * Lines that are compared in all regions of a comparison together, about a twentieth of a second; what is left then is shown as
+ * removed and added, too. Ours. With e edits in n lines, up to e (e + n) are: each of up to e diagonals is followed through
+ * equal lines (Myers, An O(ND) Difference Algorithm, 1986).
+ */
+const MAX_WORK = 4_000_000;
 
-/** What a comparison may still cost. */
+/** Comparisons of lines that are left. */
 interface Work {
   left: number;
 }
@@ -147,13 +151,15 @@ interface RegionPart {
 }
 
 function partsBetween(a: readonly TextLine[], b: readonly TextLine[], work: Work): readonly RegionPart[] {
-  const most = Math.min(MAX_EDITS, Math.floor(Math.sqrt(work.left)));
+  const lines = Math.max(a.length, b.length);
+  // The largest number of edits whose e (e + lines) comparisons are left.
+  const most = Math.min(MAX_EDITS, Math.floor((Math.sqrt(lines ** 2 + 4 * work.left) - lines) / 2));
   const found =
     most > 0 ? diffArrays([...a], [...b], { comparator: sameLine, maxEditLength: most }) : undefined;
   const edits = found
     ? found.reduce((sum, { added, removed, value }) => sum + (added || removed ? value.length : 0), 0)
     : most;
-  work.left -= edits ** 2;
+  work.left -= edits * (edits + lines);
   return (
     found ?? [
       { removed: true, added: false, value: a },

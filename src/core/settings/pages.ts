@@ -33,7 +33,7 @@ export const PAGE_VARIABLES = {
       ),
     )
     .describe(
-      'GitHub users who may see the status page of the installation: numeric ids or logins, comma-separated. An id stays with its person, while a login can pass to another. Default: nobody.',
+      'GitHub users who may see the status page of the installation: numeric ids or logins, comma-separated; digits alone are an id. An id stays with its person, while a login can pass to another. Default: nobody.',
     ),
   PUBLIC_PAGES: yesNo(false).describe(
     'true: runs of public repositories are shown to anybody, without signing in. Default: false.',

@@ -68,12 +68,18 @@ export function openSignIn(options: SignInOptions): SignIn {
       const id = cookies.session(c);
       const person = await sessions.find(id);
       if (!person || id === undefined) return null;
-      const operator = operators.has(String(person.id)) || operators.has(person.login.toLowerCase());
-      return { viewer: { kind: 'github', ...person, operator }, csrf: csrfOf(id) };
+      return {
+        viewer: { kind: 'github', ...person, operator: isOperator(operators, person) },
+        csrf: csrfOf(id),
+      };
     },
     routes,
   };
 }
+
+/** Digits alone are an id, although a login may consist of them: anybody could take the login that looks like an id. */
+const isOperator = (operators: ReadonlySet<string>, { id, login }: { id: number; login: string }): boolean =>
+  operators.has(String(id)) || (!/^\d+$/.test(login) && operators.has(login.toLowerCase()));
 
 const flowOf = ({ settings, github, fetch }: SignInOptions): GitHubUserFlow | null =>
   settings.signIn && settings.publicUrl !== undefined

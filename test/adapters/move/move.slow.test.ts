@@ -126,6 +126,11 @@ test('a move is refused while anybody is connected, or to a destination with run
   });
   await open.end();
   await expect(move(from, from)).rejects.toThrow(/are the same database/);
+  const moving = new pg.Client({ connectionString: from.url, application_name: 'runoff move' });
+  await moving.connect();
+  await moving.query('select pg_advisory_lock(7346003)');
+  await expect(move(from, await fresh())).rejects.toThrow(/another move is under way/);
+  await moving.end();
   await move(from, to);
   await expect(move(from, to)).rejects.toThrow(/has rows in runoff\.\w+ already/);
 });

@@ -68,8 +68,19 @@ describe('what differs between the results of two patches', () => {
     const [found] = filesBetween(patchTo(long, of('one')), patchTo(long, of('other')));
     const shared = (found?.hunks ?? []).flatMap((hunk) => hunk.lines).filter(({ text }) => text === 'shared');
     const kept = shared.filter(({ kind }) => kind === 'context').length;
-    // 480 edits each: four places use up the bound of 4 × 500².
-    expect([kept, shared.length - kept]).toEqual([4, 32]);
+    // 480 edits in 241 lines each, so 346,080 comparisons: eleven places use up the bound of four million.
+    expect([kept, shared.length - kept]).toEqual([11, 18]);
+  });
+
+  test('costs as little where most lines are equal, however long the file is', () => {
+    const blank = (who: string) =>
+      Array.from({ length: 100_000 }, (_, nth) => (nth % 170 === 0 ? `${who} ${nth}\n` : '\n')).join('');
+    const created = { change: 'added', oldMode: '000000' } as const;
+    const of = (who: string) => patchTo('', blank(who), created);
+    const [one, other] = [of('a'), of('b')];
+    const began = process.cpuUsage();
+    expect(filesBetween(one, other)).toHaveLength(1);
+    expect(cpuMsSince(began)).toBeLessThan(1_000);
   });
 
   test('is nothing where both make the same change', () => {
