@@ -290,6 +290,42 @@ describe('the budget of judges', () => {
   });
 });
 
+test('the budget of judges is one, also where more models are asked than judges compare a pair', async () => {
+  const models = [
+    'deepseek/v4',
+    'x-ai/grok-5',
+    'mistral/large-3',
+    'qwen/qwen-5',
+    'cohere/command-r',
+    'moonshot/kimi',
+  ];
+  const judging = openJudging(Object.fromEntries(models.map((model) => [model, prefers(/length/)])), {
+    share: 0.04,
+  });
+  const authors = models.map((model) => ({ agent: 'a-1', model, prompt: 'plain' }));
+  const many = authors
+    .slice(0, 4)
+    .map((author, i) => candidate(`C${i}`, [`return parse(input, ${i});`], author));
+  const judgement = await judging.judge(poolOf(...many));
+  // What four questions at once cost may come on top.
+  expect(judgement.spent.usd).toBeLessThanOrEqual(0.2 + 0.04);
+});
+
+test('substitutes leave the later rounds of a knockout their calls', async () => {
+  const models = ['deepseek', 'x-ai', 'mistral', 'qwen', 'cohere', 'moonshot', 'zhipu', 'meta'];
+  for (const every of [3, 4, 6]) {
+    let asked = 0;
+    const shaky: JudgeAnswer = (seen) => {
+      if (++asked % every === 0) throw new Error('HTTP 529');
+      return prefers(/length/)(seen);
+    };
+    const judging = openJudging(Object.fromEntries(models.map((name) => [`${name}/model-1`, shaky])));
+    const many = Array.from({ length: 10 }, (_, i) => candidate(`C${i}`, [`return parse(input, ${i});`]));
+    await judging.judge(poolOf(...many));
+    expect(judging.seen.length).toBeLessThanOrEqual(MAX_CALLS);
+  }
+});
+
 test('no more than four questions are asked in parallel', async () => {
   const under = { way: 0, most: 0 };
   const judging = openJudging(JUDGES);

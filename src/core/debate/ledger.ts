@@ -70,7 +70,7 @@ export function recordCritique(
       raised.add(id);
     } else if (known.status.kind === 'rejected') {
       uphold(at, graverOf(known, found));
-    } else if (known.status.kind === 'open') {
+    } else if (known.status.kind === 'open' || known.status.kind === 'asked') {
       next[at] = graverOf(known, found);
     } else if (known.status.kind === 'accepted' && found.loweredBecause === undefined) {
       next[at] = { ...graverOf(known, found), status: { kind: 'open' } };

@@ -30,7 +30,7 @@ export function truncated(text: string, limit: number): string {
 /** Replaces text that names the author. */
 const SIGNATURE_PLACEHOLDER = '[signature]';
 /** Replaces text that addresses the reader of a patch. */
-const INJECTION_PLACEHOLDER = '[withheld]';
+export const INJECTION_PLACEHOLDER = '[withheld]';
 
 const READER_ROLE = '(?:judge|reviewer|grader|evaluator|assessor)s?';
 const CANDIDATE_WORD = '(?:candidate|patch|diff|answer|one|\\w{1,12}(?:si|ti)on)';

@@ -234,7 +234,7 @@ export function identitiesOf(authors: readonly Author[]): Identities {
       words.length === 0
         ? null
         : new RegExp(
-            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)[\\s:="'\`]{1,4})(?:${anyOf(words)})\\b`,
+            `(?<=\\b(?:agent|model|prompt|variant|contestant|coder|assistant)(?:[^\\S\\r\\n]|[:="'\`]){1,4})(?:${anyOf(words)})\\b`,
             'giu',
           ),
   };

@@ -41,7 +41,7 @@ export function judgementOf(given: JudgingResults): Judgement {
   const outcomes = outcomesOf(results.judges, results.asked);
   const combined = outcomes.pairs.flatMap(({ byJudge }) => byJudge);
   const inconsistent = combined.filter(({ consistent }) => !consistent).length;
-  if (combined.length === 0 && results.alike.length === 0) {
+  if (combined.length === 0 && (results.alike.length === 0 || results.asked.length > 0)) {
     return resultWithoutStandings(
       results,
       outcomes,

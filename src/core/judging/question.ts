@@ -1,7 +1,7 @@
 import type { Evidence } from '../evidence/index.ts';
 import { block } from '../prompts/index.ts';
 import type { BlindPatch } from './blind.ts';
-import { redactInjections, shownLine, shownText, truncated } from './blind-line.ts';
+import { INJECTION_PLACEHOLDER, redactInjections, shownLine, shownText, truncated } from './blind-line.ts';
 import { type Identities, leaksIn } from './identity.ts';
 import type { ExecutionFacts, TestFact } from './types.ts';
 
@@ -118,12 +118,22 @@ const candidateBlocks = (
   ...(patch.tests === '' ? [] : [block(`${name} TESTS`, nonce, patch.tests, UNLIMITED_CHARS)]),
 ];
 
-/** Line by line, so that a line that cannot be scrubbed does not cost the others. */
-const blindTask = (task: string, identities: Identities): string =>
-  truncated(task, MAX_TASK_SHOWN)
+/**
+ * Line by line, so that a line that cannot be scrubbed does not cost the others: nobody who writes an issue may keep
+ * the judges from reading patches. A name that is split over lines costs its last one.
+ */
+function blindTask(task: string, identities: Identities): string {
+  const lines = truncated(task, MAX_TASK_SHOWN)
     .split('\n')
-    .map((line) => shownText(line, identities))
-    .join('\n');
+    .map((line) => shownText(line, identities));
+  if (leaksIn(lines.join('\n'), identities).length === 0) return lines.join('\n');
+  const shown: string[] = [];
+  for (const line of lines) {
+    const around = [...shown.slice(-2), line].join('\n');
+    shown.push(leaksIn(around, identities).length > 0 ? INJECTION_PLACEHOLDER : line);
+  }
+  return shown.join('\n');
+}
 
 function factLines(facts: ExecutionFacts, identities: Identities): string {
   const { base, independent, peers, inputs, differences } = facts;

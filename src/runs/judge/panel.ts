@@ -24,10 +24,11 @@ import {
   type Pair,
   type ShownCandidate,
 } from '../../core/judging/index.ts';
-import { type Alias, inParallel, NO_USAGE, type Usage } from '../../core/model/index.ts';
+import { type Alias, inParallel } from '../../core/model/index.ts';
 import { stableNonce } from '../context.ts';
 import { askBothSides } from './comparison.ts';
-import { JUDGE_ANSWER_MS, type JudgeModel, type JudgeModelParts, openJudgeModel } from './judge-model.ts';
+import type { JudgeModelParts } from './judge-model.ts';
+import { type LeasedJudges, openJudges } from './leased-judges.ts';
 
 /** Share of the run's budget for all judges together. Our default: the coders have been paid by then. */
 const JUDGES_SHARE = 0.2;
@@ -67,7 +68,7 @@ export async function judgePool(parts: JudgeOptions, pool: JudgingPool): Promise
 }
 
 /** State of one judgement; `asked`, `alike` and `notes` grow. */
-interface JudgingSession {
+interface JudgingSession extends LeasedJudges {
   readonly parts: JudgeOptions;
   readonly pool: JudgingPool;
   readonly plan: JudgingPlan;
@@ -78,13 +79,8 @@ interface JudgingSession {
   readonly asked: AskedPair[];
   readonly alike: Pair[];
   readonly notes: string[];
-  /** Opened on first use. */
-  judgeModel(judge: Judge): Promise<JudgeModel>;
   /** The delimiter of all questions. */
   nonce(): Promise<string>;
-  leasedJudges(): readonly Judge[];
-  spent(): Promise<Usage>;
-  close(): Promise<void>;
 }
 
 function openSession(
@@ -104,11 +100,7 @@ function openSession(
   const shown = [...sides.values()].map(({ patch, facts }) => [patch.production, patch.tests, facts]);
   const allShown = JSON.stringify(['judgement', pool.task, ...shown]);
   let nonce: Promise<string> | undefined;
-  const leased = new Map<string, { readonly judge: Judge; readonly judgeModel: Promise<JudgeModel> }>();
-  const allLeased = () => Promise.all([...leased.values()].map(({ judgeModel }) => judgeModel));
-  const capUsd = (parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE)) / plan.judges;
-  // Long enough for all questions in sequence, each with its full time; the lease ends with the judgement.
-  const ttlMs = JUDGE_ANSWER_MS * (1 + (parts.maxCalls ?? MAX_CALLS));
+  const shareUsd = parts.payer.runCapUsd * (parts.share ?? JUDGES_SHARE);
   return {
     parts,
     pool,
@@ -122,39 +114,18 @@ function openSession(
     asked: [],
     alike: [],
     notes: [],
-    judgeModel(judge) {
-      const known = leased.get(judge.judge)?.judgeModel;
-      if (known) return known;
-      const judgeModel = openJudgeModel(parts, { spender: judge.judge, model: judge.model, capUsd, ttlMs });
-      leased.set(judge.judge, { judge, judgeModel });
-      return judgeModel;
-    },
     nonce: () => (nonce ??= stableNonce(parts, allShown)),
-    leasedJudges: () => [...leased.values()].map(({ judge }) => judge).toSorted(byModelOrder(models)),
-    spent: async () => (await allLeased()).map((judgeModel) => judgeModel.usage()).reduce(addUsage, NO_USAGE),
-    async close() {
-      const open = await Promise.allSettled([...leased.values()].map(({ judgeModel }) => judgeModel));
-      await Promise.all(open.map((one) => (one.status === 'fulfilled' ? one.value.close() : undefined)));
-    },
+    ...openJudges(parts, { models, shareUsd, judges: plan.judges, calls: parts.maxCalls ?? MAX_CALLS }),
   };
 }
-
-const byModelOrder = (models: readonly string[]) => (a: Judge, b: Judge) =>
-  models.indexOf(a.model) - models.indexOf(b.model);
-
-const addUsage = (a: Usage, b: Usage): Usage => ({
-  usd: a.usd + b.usd,
-  tokensIn: a.tokensIn + b.tokensIn,
-  tokensOut: a.tokensOut + b.tokensOut,
-  calls: a.calls + b.calls,
-});
 
 /** Knockout rounds: the candidate that most judges prefer advances; on a tie, the one with better evidence. */
 async function knockout(session: JudgingSession): Promise<void> {
   let left = session.plan.aliases;
   while (left.length > 1) {
     const round = knockoutRound(left);
-    await comparePairs(session, round.matches);
+    const laterMatches = left.length - round.matches.length - 1;
+    await comparePairs(session, round.matches, 2 * session.plan.judges * laterMatches);
     const { pairs } = outcomesOf(session.leasedJudges(), session.asked);
     left = advancing(left, round, ({ a, b }) => {
       const verdicts = pairs.find((pair) => pair.a === a && pair.b === b)?.byJudge ?? [];
@@ -173,14 +144,17 @@ interface Comparison {
   readonly answers: { aFirst: JudgeAnswer | null; bFirst: JudgeAnswer | null };
 }
 
-/** Asks every judge about every pair in both orders, and a substitute model where one fails to answer. */
-async function comparePairs(session: JudgingSession, pairs: readonly Pair[]): Promise<void> {
+/**
+ * Asks every judge about every pair in both orders, and a substitute model where one fails to answer. `reserved`: calls
+ * that later pairs need.
+ */
+async function comparePairs(session: JudgingSession, pairs: readonly Pair[], reserved = 0): Promise<void> {
   let comparisons: readonly Comparison[] = pairs
     .filter((pair) => canCompare(session, pair))
     .flatMap((pair) => comparisonsOf(session, pair));
   while (comparisons.length > 0) {
     await askComparisons(session, comparisons);
-    comparisons = substitutes(session, comparisons);
+    comparisons = substitutes(session, comparisons, reserved);
   }
 }
 
@@ -210,8 +184,12 @@ async function askComparisons(session: JudgingSession, comparisons: readonly Com
  * For each judge that failed to answer, the next eligible model that has not been asked about the pair, as long as
  * calls remain. A judge with an unusable answer counts as asked and is not replaced.
  */
-function substitutes(session: JudgingSession, comparisons: readonly Comparison[]): Comparison[] {
-  const most = session.parts.maxCalls ?? MAX_CALLS;
+function substitutes(
+  session: JudgingSession,
+  comparisons: readonly Comparison[],
+  reserved: number,
+): Comparison[] {
+  const most = (session.parts.maxCalls ?? MAX_CALLS) - reserved;
   const silent = ({ answers }: Comparison) =>
     [answers.aFirst, answers.bFirst].some((one) => one?.kind === 'unusable' && !one.answered);
   const next: Comparison[] = [];

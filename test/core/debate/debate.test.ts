@@ -117,6 +117,18 @@ describe('the ledger', () => {
     });
   });
 
+  test('makes an issue graver that a person is asked about', () => {
+    const status: LedgerEntry['status'] = {
+      kind: 'asked',
+      because: 'x',
+      question: { text: 'Which?', options: [], severity: 'minor', assume: 'a' },
+    };
+    const ledger = [entry({ scenario: '', severity: 'minor', loweredBecause: 'x', status })];
+    expect(said([ISSUE], 'product', ledger).ledger).toMatchObject([
+      { severity: 'blocking', critic: 'product', status },
+    ]);
+  });
+
   test('opens an accepted issue again when its edit did not settle it', () => {
     const ledger = [entry({ status: ACCEPTED })];
     const again = said([ISSUE], 'product', ledger);

@@ -165,6 +165,12 @@ describe('answers of judges', () => {
       quorum: { asked: 3, answered: 0 },
     });
   });
+
+  test('that are all missing are so also if two other candidates look alike', () => {
+    const answers = [asked(1, 'A', 'C', 'unusable'), asked(1, 'B', 'C', 'unusable')];
+    const results = { ...hearing(['A', 'B', 'C'], answers), alike: [{ a: 'A', b: 'B' }] };
+    expect(judgementOf(results)).toMatchObject({ kind: 'unanswered' });
+  });
 });
 
 const SAID = ['a', 'b', 'tie', 'first', 'second', 'lost', 'unusable'] as const;

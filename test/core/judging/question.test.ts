@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Evidence } from '../../../src/core/evidence/index.ts';
 import { blindPatch, comparisonQuestion, factsOf, identitiesOf } from '../../../src/core/judging/index.ts';
-import { candidate, NOTHING_RAN } from './sample.ts';
+import { AUTHORS, candidate, NOTHING_RAN } from './sample.ts';
 
 const evidence: Evidence = {
   alias: 'A',
@@ -31,6 +31,16 @@ const evidence: Evidence = {
     { author: 'C', passed: 1, total: 1, failing: [] },
   ],
 };
+
+test.each([
+  'Store the model\nplain in the table.',
+  'The form has a prompt:\n\nplain text is shown.',
+  'const name = "clau" +\n  "de";',
+])('no text of the task keeps judges from reading the patches: %j', (task) => {
+  const identities = identitiesOf([AUTHORS.claude]);
+  const side = { patch: blindPatch(candidate('A', ['go();']).files, identities), facts: NOTHING_RAN };
+  expect(comparisonQuestion(task, { first: side, second: side }, identities, 'abc').kind).toBe('question');
+});
 
 test('judges learn the results of execution, but no times and no text that a candidate could have chosen', () => {
   const facts = factsOf(evidence);
