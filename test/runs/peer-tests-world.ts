@@ -79,7 +79,12 @@ export const survivor = (alias: string): ExaminedCandidate => ({
   own: runOf(0),
   patch: partial<Patch>({
     tests: [
-      partial<PatchFile>({ path: `test/${alias}.js`, change: 'added', section: `tests of ${alias}\n` }),
+      partial<PatchFile>({
+        path: `test/${alias}.js`,
+        change: 'added',
+        hunks: [],
+        section: `tests of ${alias}\n`,
+      }),
     ],
     files: [],
     production: [],

@@ -1,6 +1,6 @@
 import { uniqueSorted } from '../model/index.ts';
 import type { TestOutcome, TestRun } from './evidence.ts';
-import { EXIT_CODE, outcomeIn, succeeded, withoutTests } from './test-runs.ts';
+import { EXIT_CODE, joinedRewrites, outcomeIn, succeeded, withoutTests } from './test-runs.ts';
 
 /**
  * Merges several runs of one suite on one tree. Tests with inconsistent results, including those missing in some
@@ -13,7 +13,8 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   if (!first) throw new RangeError('mergeBaseRuns needs at least one run.');
   if (runs.length === 1) return first;
   const reported = runs.filter((run) => run.source === 'report');
-  if (reported.length === 0) return mergeExitCodes(first, runs);
+  const rewrites = joinedRewrites(runs);
+  if (reported.length === 0) return { ...mergeExitCodes(first, runs), ...rewrites };
   const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
   const cutOff = new Set(reported.filter((run, at) => isCutOff(run, reported.toSpliced(at, 1))));
   const flakyTests = ids.filter((id) => isFlaky(reported, id, cutOff));
@@ -36,6 +37,7 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   return {
     ...calm,
     tests: Object.fromEntries(tests),
+    ...rewrites,
     runs: runs.length,
     ...(flaky.length > 0 ? { flaky } : {}),
   };

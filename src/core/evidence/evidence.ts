@@ -87,6 +87,11 @@ export interface TestRun {
   readonly belowCoverage?: true;
   /** Of a run with locked assertion libraries: what was recorded about them. Absent for nothing. */
   readonly assertions?: AssertionRecords;
+  /**
+   * Test files of the base commit that were written while it ran, in order; null if they cannot be listed. Absent if
+   * nobody looked.
+   */
+  readonly rewrites?: readonly string[] | null;
   /** How many runs of this suite were combined; absent: one. */
   readonly runs?: number;
   /**

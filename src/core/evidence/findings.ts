@@ -10,6 +10,7 @@ const ABOUT_CODE: ReadonlySet<TamperingKind> = new Set([
   'environment-detected',
   'assertions-patched',
   'exit-trick',
+  'tests-rewritten',
   'attributes',
   'files-ignored',
 ]);

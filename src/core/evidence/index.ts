@@ -103,7 +103,13 @@ export {
   peerTestsOn,
   resultsOn,
   type TreeTestResult,
+  unlessRewritten,
 } from './peers.ts';
+export {
+  findingsElsewhere,
+  rewriteFindings,
+  type WrittenTestFile,
+} from './rewritten-tests.ts';
 export * from './steadiness.ts';
 export {
   findTampering,
@@ -127,6 +133,7 @@ export {
   fitsRepeatBudget,
   isExitCode,
   isTestOf,
+  joinedRewrites,
   newFailures,
   outcomeIn,
   packageOfTest,

@@ -1,5 +1,5 @@
 import type { PackageRun, TestRun } from './evidence.ts';
-import { belowCoverageOf, packageOfTest } from './test-runs.ts';
+import { belowCoverageOf, joinedRewrites, packageOfTest } from './test-runs.ts';
 
 /** Folders of the packages whose tests were run. */
 export const packagesIn = (run: TestRun): readonly string[] =>
@@ -65,6 +65,7 @@ export function joinPackages(run: TestRun, more: TestRun): TestRun {
   return {
     ...rest,
     ...belowCoverageOf([run, more]),
+    ...joinedRewrites([run, more]),
     tests: { ...run.tests, ...more.tests },
     ...joined(packages),
     packages,

@@ -5,9 +5,22 @@ import { EXIT_CODE, isExitCode, outcomeIn, succeeded } from './test-runs.ts';
 
 /**
  * The result of an author's test files on one tree. `unfit`: they could not be applied, or the tree does not build
- * with them, which is not a test failure.
+ * with them, which is not a test failure. `rewritten`: they are not the author's any more, so none of them passes.
  */
-export type TreeTestResult = { readonly kind: 'ran'; readonly run: TestRun } | { readonly kind: 'unfit' };
+export type TreeTestResult =
+  | { readonly kind: 'ran'; readonly run: TestRun }
+  | { readonly kind: 'unfit' }
+  | { readonly kind: 'rewritten' };
+
+/**
+ * The same, but `rewritten` if test files were written while they ran that are not on their author's own code (`own`):
+ * by the code of the tree, or by the tests, which may fail there anyway.
+ */
+export function unlessRewritten(result: TreeTestResult, own: Pick<TestRun, 'rewrites'>): TreeTestResult {
+  if (result.kind !== 'ran' || !own.rewrites || result.run.rewrites === undefined) return result;
+  const known = new Set(own.rewrites);
+  return result.run.rewrites?.every((path) => known.has(path)) ? result : { kind: 'rewritten' };
+}
 
 /** An author's test files on its own code and on the base code. */
 interface AuthorRuns {
@@ -69,6 +82,7 @@ export function resultsOn(
   introduces: IntroducesName,
 ): readonly PeerTestResult[] {
   if (result.kind === 'unfit') return ids.map(() => 'n');
+  if (result.kind === 'rewritten') return ids.map(() => 'f');
   const { run } = result;
   const privately = (names: readonly string[]) => names.some(introduces);
   const unloaded = privately(run.missingNames ?? []);

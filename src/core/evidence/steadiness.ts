@@ -3,7 +3,7 @@ import { type AssertionChange, changesAgain } from './assertion-records.ts';
 import type { Evidence, GateReport, TestRun, Unlocked } from './evidence.ts';
 import { codeQuestionsOf, findingText } from './findings.ts';
 import type { Observation, ProbeRun } from './observations.ts';
-import { EXIT_CODE, outcomeIn, succeeded } from './test-runs.ts';
+import { EXIT_CODE, joinedRewrites, outcomeIn, succeeded } from './test-runs.ts';
 
 /** Results of the same work in the usual surroundings and in different ones. */
 interface HereAndThere<T> {
@@ -176,6 +176,8 @@ export interface FoundElsewhere {
   readonly unsteady: readonly Unsteady[];
   /** Replaced functions of assertion libraries, and signs that they were not called or compared. */
   readonly changes: readonly AssertionChange[];
+  /** Of its run there. */
+  readonly rewrites?: readonly string[] | null;
   /** Absent if its run shows that the lock started, as that of the base does. */
   readonly unlocked?: 'unrecorded' | 'differs' | 'stopped';
 }
@@ -190,6 +192,7 @@ export const isSteady = (found: FoundElsewhere): boolean =>
 export const inBoth = (first: FoundElsewhere, again: FoundElsewhere): FoundElsewhere => ({
   unsteady: foundAgain(first.unsteady, again.unsteady),
   changes: changesAgain(first.changes, again.changes),
+  ...joinedRewrites([first, again]),
   ...unlockedIn(first, again),
 });
 

@@ -123,6 +123,14 @@ export const SUSPECT_RUNS = 3;
  */
 export const REPEAT_BUDGET_MS = 120_000;
 
+/** What several runs of the same tests have written; null if one of them cannot tell, undefined if none was asked. */
+export function joinedRewrites(runs: readonly Pick<TestRun, 'rewrites'>[]): Pick<TestRun, 'rewrites'> {
+  const lists = runs.flatMap(({ rewrites }) => (rewrites === undefined ? [] : [rewrites]));
+  if (lists.length === 0) return {};
+  if (lists.includes(null)) return { rewrites: null };
+  return { rewrites: [...new Set(lists.flatMap((list) => list ?? []))].sort() };
+}
+
 /** Whether there is time to run this suite so many times in total. */
 export const fitsRepeatBudget = (run: Pick<TestRun, 'ms'>, times: number): boolean =>
   run.ms * times <= REPEAT_BUDGET_MS;
@@ -138,7 +146,8 @@ export function resolveSuspects(
 ): TestRun {
   const passes = (id: string) => again.filter((one) => passesIn(one, id)).length;
   const flaky = suspects.filter((id) => passes(id) > 0);
-  if (flaky.length === 0) return run;
+  const rewrites = joinedRewrites([run, ...again]);
+  if (flaky.length === 0) return rewrites.rewrites === run.rewrites ? run : { ...run, ...rewrites };
   const cleared = flaky.filter((id) => passes(id) * 2 > SUSPECT_RUNS);
   const tests = new Map<string, TestOutcome>(Object.entries(run.tests));
   for (const id of cleared) if (id !== EXIT_CODE) tests.set(id, 'passed');
@@ -146,6 +155,7 @@ export function resolveSuspects(
   return {
     ...run,
     ...exit,
+    ...rewrites,
     tests: Object.fromEntries(tests),
     flaky: uniqueSorted([...(run.flaky ?? []), ...flaky]),
     runs: 1 + again.length,

@@ -25,6 +25,8 @@ export interface CheckRunner {
   readonly base: BaseCheckout;
   /** Paths of all files of the base commit. */
   readonly baseFiles: readonly string[];
+  /** Those of them that are tests, belong to tests or configure their runners; absent: none is watched. */
+  readonly testFiles?: readonly string[];
   /** A candidate's patch, to be applied to that commit. */
   readonly readPatch: PatchReader;
   readonly plan: ReportPlan;

@@ -4,13 +4,16 @@ import {
   GATES,
   type GateReport,
   gateSources,
+  rewriteFindings,
   settledByTests,
   staticGates,
+  type TamperingFinding,
   type TaskKind,
   type TestRun,
   type TypeCheckResult,
   testsAlone,
   testsRunGate,
+  withMoreFindings,
   withoutSuperseded,
   withPackagesNote,
 } from '../../core/evidence/index.ts';
@@ -25,6 +28,7 @@ import { areaId } from './execute.ts';
 import { testOwnFiles } from './own-tests.ts';
 import { rerunSuspects } from './repeats.ts';
 import { parseSources } from './syntax.ts';
+import { writtenBesidePatch } from './test-files.ts';
 import type { ExaminationTime } from './time.ts';
 import { fail, pass, runOn, type Tree, type Trees } from './trees.ts';
 import { checkTypes } from './types.ts';
@@ -107,7 +111,10 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
   const tested = tree.ready ? await execute(tools, tree, { candidate, patch, eliminated }) : null;
   return async () => {
     const found: Awaited<ReturnType<Tested>> = tested ? await tested() : { gates: [] };
-    const all = inOrder([...gates, ...tree.gates, ...found.gates]);
+    const all = withMoreFindings(
+      inOrder([...gates, ...tree.gates, ...found.gates]),
+      await rewritesOf(tools, tree, { patch, suite: found.suite }),
+    );
     const tests = found.baseTests && withoutSuperseded(found.baseTests, { gates: all }, { ...found, base });
     const examined = {
       ...{ candidate, patch, tree, built: tree.built, ...found },
@@ -117,6 +124,17 @@ export async function examineOnce(tools: ExaminationTools, candidate: CandidateE
     if (tree.built.ownPackages) return examined;
     return withPackagesNote(candidate.alias, patch, examined, setUpObstacle(runner, eliminated));
   };
+}
+
+async function rewritesOf(
+  { runner, onBase }: ExaminationTools,
+  { patch: production, rewrites = [] }: Tree,
+  { patch, suite }: { readonly patch: Patch; readonly suite: TestRun | undefined },
+): Promise<readonly TamperingFinding[]> {
+  // It is the base's code.
+  if (production === '') return [];
+  const build = rewrites && (await writtenBesidePatch(runner, rewrites, patch));
+  return rewriteFindings({ build, suite }, onBase, patch);
 }
 
 const PATCH_DAMAGED = 'its stored patch is damaged and cannot be read';

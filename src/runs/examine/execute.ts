@@ -8,6 +8,7 @@ import {
   showsKill,
   USUAL_SURROUNDINGS,
 } from '../../core/model/index.ts';
+import { roleOf } from '../../core/patches/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import {
   ciJob,
@@ -118,6 +119,7 @@ export async function checkRunnerOn(
     ...on,
     world,
     baseFiles,
+    testFiles: baseFiles.filter((path) => roleOf(path) !== 'production'),
     readPatch: patchReader(world.artifacts, { baseFiles }),
     packages: workspaceGraph(texts),
     plan,

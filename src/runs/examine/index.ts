@@ -25,7 +25,7 @@ import { firstBaseRun, optionNotes, planForPackages, withoutFailingSteps } from 
 import type { CandidateEntry } from './candidate.ts';
 import { areaId, build, type CheckRunnerPorts, openCheckRunner, withTopLayer } from './execute.ts';
 import { type Gathered, gatherEvidence } from './gather.ts';
-import { runTests } from './run-tests.ts';
+import { runWatchedTests } from './run-tests.ts';
 import { onUsableServices } from './services.ts';
 import { withTypeChecks } from './types.ts';
 import type { TestWriting } from './written-tests.ts';
@@ -250,7 +250,7 @@ function basePackagesMs({ task }: CheckRunner): number {
 async function runBase(runner: CheckRunner, time: number, packagesMs?: number): Promise<TestRun> {
   const once = (...again: readonly string[]) =>
     inArea(runner, areaId(runner.task.runId, 'base', String(time), ...again), (area: WorkArea) =>
-      runTests(runner, area, { packagesMs }),
+      runWatchedTests(runner, area, { packagesMs }),
     );
   const run = await once();
   const isKilled = run.stopped === null && showsKill({ exitCode: run.exitCode, output: run.tail });

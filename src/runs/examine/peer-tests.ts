@@ -5,10 +5,12 @@ import {
   type IntroducesName,
   introducedBy,
   isSurvivor,
+  joinedRewrites,
   outputOf,
   resultsOn,
   type TestRun,
   type TreeTestResult,
+  unlessRewritten,
   withoutTests,
 } from '../../core/evidence/index.ts';
 import { type Alias, byCodeUnits, inParallel } from '../../core/model/index.ts';
@@ -133,6 +135,8 @@ interface TestAuthor {
   /** Commands that run its tests; absent: the whole suite. */
   readonly commands?: readonly TestCommand[];
   readonly tests: AuthorTests;
+  /** Test files that are written while they run on its author's code, or by the base's tests. */
+  readonly writes: Pick<TestRun, 'rewrites'>;
   readonly introduces: IntroducesName;
 }
 
@@ -151,7 +155,8 @@ async function testAuthorOf(tools: ExaminationTools, survivor: BuiltSurvivor): P
   const { asked = '' } = tools.runner;
   // Names that the task mentions may be required of every candidate.
   const introduces: IntroducesName = (name) => !mentionsName(name, asked) && introduced(name);
-  return { survivor, files, ...commands, tests, introduces };
+  const writes = joinedRewrites([how.own, tools.onBase]);
+  return { survivor, files, ...commands, tests, writes, introduces };
 }
 
 interface OwnTestRun {
@@ -184,7 +189,7 @@ async function runOwnTests(
   const { runId, alias } = survivor.candidate;
   const alone = { id: areaId(runId, alias, 'alone'), tests: files, commands };
   const own = await runOnTree(tools, survivor.tree, alone);
-  if (own.kind === 'unfit' || !Object.values(own.run.tests).includes('passed')) return all;
+  if (own.kind !== 'ran' || !Object.values(own.run.tests).includes('passed')) return all;
   return { commands, own: own.run, before: await runBaseVersions(tools, survivor, paths) };
 }
 
@@ -219,7 +224,7 @@ async function resultsOnPeer(
   peer: BuiltSurvivor,
 ): Promise<AuthorResults['onPeers'][number]> {
   const { runId, alias } = peer.candidate;
-  const { files, commands, tests, introduces } = author;
+  const { files, commands, tests, writes, introduces } = author;
   const id = areaId(runId, alias, 'from', author.survivor.candidate.alias);
   const options = { tests: files, ...(commands ? { commands } : {}) };
   const run = (attempt: number) =>
@@ -228,8 +233,8 @@ async function resultsOnPeer(
   const result = first.kind === 'ran' && mayBeMachine(first.run) ? await run(2) : first;
   return {
     peer: alias,
-    proven: resultsOn(tests.proven, result, introduces),
-    guards: resultsOn(tests.guards, result, introduces),
+    proven: resultsOn(tests.proven, unlessRewritten(result, writes), introduces),
+    guards: resultsOn(tests.guards, unlessRewritten(result, writes), introduces),
     ...(result.kind === 'ran' ? { output: outputOf(result.run, [...tests.proven, ...tests.guards]) } : {}),
   };
 }

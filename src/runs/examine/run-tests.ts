@@ -9,6 +9,7 @@ import {
   type TestRun,
 } from '../../core/evidence/index.ts';
 import { asInUsual, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
+import type { PatchFile } from '../../core/patches/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import { type ReportSource, type TestCommand, venvPath } from '../../core/settings/index.ts';
 import { readTestReport } from '../../core/test-reports/index.ts';
@@ -19,6 +20,7 @@ import { lockingPrefix, readRecords } from './assertion-lock.ts';
 import { egressOf, runCommand } from './execute.ts';
 import { readReports, removeReports } from './report-files.ts';
 import { mayLackService, repeatIfNotStarted } from './services.ts';
+import { patchedTexts, writtenIn } from './test-files.ts';
 
 const NOT_RUN: TestRun = { source: 'none', exitCode: null, stopped: null, ms: 0, tests: {}, tail: '' };
 
@@ -57,6 +59,24 @@ export async function runTests(
   const whole = withChecks(runs.length > 0 ? mergeTestRuns(runs) : NOT_RUN, checks);
   const isByPackage = commands.some((command) => command.package !== undefined);
   return isByPackage ? { ...whole, packages: packagesOf(done) } : whole;
+}
+
+/**
+ * The same, and then lists the base's test files that were written since the area was opened; of `patched`, which a patch
+ * has changed there before, those that have another content now.
+ */
+export async function runWatchedTests(
+  runner: CheckRunner,
+  area: WorkArea,
+  options: RunTestsOptions = {},
+  patched: readonly PatchFile[] = [],
+): Promise<TestRun> {
+  const run = await runTests(runner, area, options);
+  if (!runner.testFiles || run.source === 'none') return run;
+  const own = new Set(patched.map(({ path }) => path));
+  const others = runner.testFiles.filter((path) => !own.has(path));
+  const written = await writtenIn(runner, area, others, { patched: await patchedTexts(runner, patched) });
+  return { ...run, rewrites: written?.map(({ path }) => path) ?? null };
 }
 
 interface CommandRun {

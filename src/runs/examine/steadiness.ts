@@ -1,14 +1,15 @@
 import {
   type AssertionChange,
   assertionChanges,
-  assertionFindings,
   type FoundElsewhere,
+  findingsElsewhere,
   foundAgain,
   type GateReport,
   inBoth,
   isSteady,
   isStopped,
   isSurvivor,
+  joinedRewrites,
   LONG_SUITE_MS,
   NO_RECORDS,
   newFailures,
@@ -189,13 +190,13 @@ export async function testElsewhere(
   );
   const results = await Promise.all([...trees].map(async ([tree, asked]) => [tree, await asked] as const));
   const all = new Map(results.flatMap(([tree, found]) => (found === null ? [] : [[tree, found] as const])));
-  const found = withoutShared(new Map([...all].map(([tree, { unsteady }]) => [tree, unsteady] as const)));
+  const differing = withoutShared(new Map([...all].map(([tree, { unsteady }]) => [tree, unsteady] as const)));
   return examined.map((one) => {
     if (!survivors.includes(one)) return one;
-    const unsteady = one.tree && found.get(one.tree);
-    const changes = one.tree && one.patch ? (all.get(one.tree)?.changes ?? []) : [];
-    const gates = one.patch ? withMoreFindings(one.gates, assertionFindings(changes, one.patch)) : one.gates;
-    const unlocked = one.tree && all.get(one.tree)?.unlocked;
+    const unsteady = one.tree && differing.get(one.tree);
+    const { changes = [], unlocked, ...writes } = (one.tree && all.get(one.tree)) ?? {};
+    const found = elsewhere ? findingsElsewhere({ changes, ...writes }, elsewhere.onBase, one) : [];
+    const gates = withMoreFindings(one.gates, found);
     const gate = elsewhere && unsteady ? gateOf(unsteady, elsewhere, { gates, unlocked }) : notRunElsewhere();
     return { ...one, gates: [...gates, gate] };
   });
@@ -235,14 +236,15 @@ async function differencesIn(
       // A candidate may install another version of a library.
       ({ kind }) => (kind !== 'source' && kind !== 'rewritten') || !tree.built.ownPackages,
     );
-    if (!showsLock(onBase.assertions) || showsLock(there.assertions)) return { unsteady, changes };
-    if (unsteady.length === 0) return { unsteady, changes, unlocked: 'unrecorded' };
+    const found = { unsteady, changes, ...joinedRewrites([there]) };
+    if (!showsLock(onBase.assertions) || showsLock(there.assertions)) return found;
+    if (unsteady.length === 0) return { ...found, unlocked: 'unrecorded' };
     // Nothing shows that the lock started at all, so the difference may be its own.
     const { locksAssertions: _, ...unlocked } = elsewhere.runner;
     const without = await testsOn(unlocked, tree, { ...options, id: `${alias}-unlocked-${attempt}` });
     // If that reaches a limit, what was found with the lock still stands.
     const compared = without && unsteadyTests({ here: baseHere, there: onBase }, { here, there: without });
-    return { unsteady: compared ?? [], changes, unlocked: 'differs' };
+    return { ...found, unsteady: compared ?? [], unlocked: 'differs' };
   };
   const first = await differing(1);
   if (first === null || isSteady(first)) return first;

@@ -1,4 +1,10 @@
-import { type GateReport, succeeded, type TestRun, testsAlone } from '../../core/evidence/index.ts';
+import {
+  type GateReport,
+  succeeded,
+  type TestRun,
+  testsAlone,
+  type WrittenTestFile,
+} from '../../core/evidence/index.ts';
 import { inParallel } from '../../core/model/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
@@ -6,8 +12,9 @@ import type { WorkArea } from '../../ports/index.ts';
 import { type BuiltArea, type CheckArea, type CheckRunner, inArea, inRetriedArea, lanesOf } from './areas.ts';
 import { isSetUpAnew, setUpCandidate } from './candidate-setup.ts';
 import { applyPatch, areaId, type BuildFailure, build, withoutPackages, withTopLayer } from './execute.ts';
-import { runTests } from './run-tests.ts';
+import { runWatchedTests } from './run-tests.ts';
 import { parseErrors } from './syntax.ts';
+import { restoreFiles, writtenIn } from './test-files.ts';
 
 /** The base with one production patch, built once for all candidates with equal production patches. */
 export interface Tree {
@@ -18,6 +25,11 @@ export interface Tree {
   readonly ready: boolean;
   /** Results of the gates `collected`, `parses` and `builds`, as far as evaluated. */
   readonly gates: readonly GateReport[];
+  /**
+   * Test files of the base commit that its set-up and build have written; not those that the base's write as well. They
+   * have the base's content again. Null if they cannot be listed.
+   */
+  readonly rewrites?: readonly WrittenTestFile[] | null;
 }
 
 export interface Trees {
@@ -51,24 +63,31 @@ export function openTrees(runner: CheckRunner): Trees {
     const { area, result } = await inRetriedArea(
       on,
       id,
-      (built) => prepare(on, { ...built, ownPackages }, patch, production),
+      async (built) => {
+        const prepared = await prepare(on, { ...built, ownPackages }, patch, production);
+        return withBaseTestFiles(on, { ...built, ownPackages }, prepared, {
+          setUp: runner.base.layers,
+          base: () => (patch === '' ? null : of('base', [])),
+        });
+      },
       // A set-up takes long and has a network, and a script in it can end itself by a signal.
       ownPackages ? { signalRepeats: 1 } : {},
     );
     areas.set(treeKey(patch, ownPackages), area);
     return { patch, built: { ...area, ownPackages }, ...result };
   };
+  const of: Trees['of'] = (name, production, { withoutSetUp = false } = {}) => {
+    const patch = joinSections(production);
+    const ownPackages = !withoutSetUp && isSetUpAnew(runner, production);
+    const key = treeKey(patch, ownPackages);
+    const known = grown.get(key);
+    if (known) return known;
+    const tree = grow(name, patch, { production, ownPackages });
+    grown.set(key, tree);
+    return tree;
+  };
   return {
-    of(name, production, { withoutSetUp = false } = {}) {
-      const patch = joinSections(production);
-      const ownPackages = !withoutSetUp && isSetUpAnew(runner, production);
-      const key = treeKey(patch, ownPackages);
-      const known = grown.get(key);
-      if (known) return known;
-      const tree = grow(name, patch, { production, ownPackages });
-      grown.set(key, tree);
-      return tree;
-    },
+    of,
     async remove({ patch, built }) {
       const key = treeKey(patch, built.ownPackages);
       const area = areas.get(key);
@@ -83,12 +102,14 @@ export function openTrees(runner: CheckRunner): Trees {
   };
 }
 
+type PreparedTree = Pick<Tree, 'ready' | 'gates' | 'rewrites'>;
+
 async function prepare(
   runner: CheckRunner,
   built: BuiltArea & CheckArea,
   patch: string,
   production: readonly PatchFile[],
-): Promise<Pick<Tree, 'ready' | 'gates'>> {
+): Promise<PreparedTree> {
   const refused = await applyPatch(runner, built, patch);
   if (refused) return { ready: false, gates: [fail('collected', `does not apply: ${refused}`)] };
   const troubles = await parseErrors(runner, built, production);
@@ -105,6 +126,42 @@ async function prepare(
   const packages = built.ownPackages ? ', with packages that were installed anew' : '';
   const builds = pass('builds', `${command ? 'exit code 0' : 'there is no build command'}${packages}`);
   return { ready: true, gates: [parses, builds] };
+}
+
+/**
+ * Finds out which test files of the base commit the set-up and build of a candidate have written that the base's do
+ * not write, and restores them: the area becomes the layer on which the base's tests run.
+ */
+async function withBaseTestFiles(
+  runner: CheckRunner,
+  area: BuiltArea,
+  prepared: PreparedTree,
+  from: { readonly setUp: readonly string[]; readonly base: () => Promise<Tree> | null },
+): Promise<PreparedTree> {
+  const ran = runner.task.settings.checks.build || area.ownPackages;
+  if (!prepared.ready || !ran || !runner.testFiles) return prepared;
+  const written = await writtenIn(runner, area, runner.testFiles, { texts: true });
+  if (written === null || written.length === 0) return { ...prepared, rewrites: written };
+  const base = await from.base();
+  if (base === null) return { ...prepared, rewrites: written };
+  // What the base's own set-up and build generate, a candidate's may generate as well.
+  if (base.rewrites === null || !base.ready) return prepared;
+  const known = new Set(base.rewrites?.map(({ path }) => path));
+  for (const upper of area.ownPackages ? from.setUp : []) {
+    const paths = written.map(({ path }) => path);
+    const bySetUp = await writtenIn(runner, area, paths, { texts: true, upper });
+    for (const { path, same } of bySetUp ?? written) if (!same) known.add(path);
+  }
+  const rewrites = written.filter(({ path }) => !known.has(path));
+  const changed = rewrites.flatMap(({ path, same }) => (same ? [] : [path]));
+  const refused = changed.length > 0 ? await restoreFiles(runner, area, changed) : null;
+  if (refused === null) return { ...prepared, rewrites };
+  const why = fail('builds', `the test files that its build has changed cannot be restored: ${refused}`);
+  return {
+    ...prepared,
+    ready: false,
+    gates: [...prepared.gates.filter(({ gate }) => gate !== 'builds'), why],
+  };
 }
 
 export const pass = (gate: GateReport['gate'], because: string): GateReport => ({
@@ -169,7 +226,7 @@ export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promis
         // In compiled languages tests are part of the build output, so rebuild with them.
         const broken = tests === '' ? null : await build(runner, area);
         if (broken) return { kind: 'unbuilt', broken };
-        return { kind: 'ran', run: await runTests(limited, area, { commands }) };
+        return { kind: 'ran', run: await runWatchedTests(limited, area, { commands }, options.tests) };
       }),
     (result) => result.kind === 'refused' || keeps(result.kind === 'ran' ? result.run : null),
   );

@@ -9,6 +9,7 @@ import {
   peerTestsOn,
   resultsOn,
   type TestRun,
+  unlessRewritten,
 } from '../../../src/core/evidence/index.ts';
 import { patchBetween } from '../git.ts';
 
@@ -241,6 +242,26 @@ describe('missing names', () => {
     const flood = Array.from({ length: 10_000 }, (_, i) => `ReferenceError: n${i} is not defined`).join('\n');
     expect(missingNamesIn(flood).length).toBeLessThanOrEqual(30);
     fc.assert(fc.property(fc.string({ maxLength: 500 }), (text) => missingNamesIn(text).length <= 30));
+  });
+});
+
+describe('test files that are written while they run on the code of a peer', () => {
+  const onPeer = (rewrites?: readonly string[] | null) =>
+    ran({ x: 'passed' }, rewrites === undefined ? {} : { rewrites });
+  const marks = (...given: Parameters<typeof unlessRewritten>) =>
+    resultsOn(['x'], unlessRewritten(...given), () => true);
+
+  test("fail there, unless their own author's code lets them do the same", () => {
+    expect(marks(onPeer(['test/x.js']), run({}, { rewrites: [] }))).toEqual(['f']);
+    expect(marks(onPeer(null), run({}, { rewrites: [] }))).toEqual(['f']);
+    expect(marks(onPeer(['test/x.js']), run({}, { rewrites: ['test/x.js'] }))).toEqual(['p']);
+    expect(marks(onPeer([]), run({}, { rewrites: [] }))).toEqual(['p']);
+  });
+
+  test('count as usual if nobody looked', () => {
+    expect(marks(onPeer(['test/x.js']), run({}))).toEqual(['p']);
+    expect(marks(onPeer(), run({}, { rewrites: [] }))).toEqual(['p']);
+    expect(marks(UNFIT, run({}, { rewrites: [] }))).toEqual(['n']);
   });
 });
 

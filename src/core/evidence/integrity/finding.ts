@@ -30,6 +30,8 @@ export const TAMPERING_KINDS = [
   'exit-trick',
   /** Assertions, the test runner or functions that they depend on are replaced. */
   'assertions-patched',
+  /** Test files of the base commit are written by a build, or while tests run. */
+  'tests-rewritten',
   /** `.gitattributes` hides or transforms content. */
   'attributes',
   /** `.gitignore` hides tests. */
@@ -76,6 +78,7 @@ export const SEVERITY_OF_KIND: Readonly<Record<TamperingKind, Severity>> = {
   'environment-detected': 'gate',
   'exit-trick': 'gate',
   'assertions-patched': 'gate',
+  'tests-rewritten': 'gate',
   attributes: 'gate',
   'files-ignored': 'gate',
   'checker-configured': 'question',

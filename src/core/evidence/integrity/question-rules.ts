@@ -59,7 +59,7 @@ export const QUESTION_RULES: readonly CodeRule[] = (
     ['environment-detected', 'names a mark of the place where it runs', ({ path }) => MARKS.test(path)],
     [
       'environment-detected',
-      'reads the text of tests',
+      'names a file of tests, which it may read or write',
       (use, tree) => READS_TEXT.test(use.path) && use.args !== null && TEST_FILE.test(firstText(tree, use)),
     ],
     [
