@@ -216,26 +216,64 @@ const unqualifiedName = (name: string): string =>
 /** Whether a patch introduces a name, which other candidates then cannot be expected to have. */
 export type IntroducesName = (name: string) => boolean;
 
-/** Maximum characters of added production code that are searched. */
+/** Maximum characters of added code that are searched. */
 const MAX_CODE_CHARS = 2 ** 20;
 
 /**
- * Whether a patch introduces a name: by a new production file of that name, or by an added line in which the name is
- * on its own or assigned to. Calling a method of something else (`list.map(`) introduces nothing.
+ * Whether a patch introduces a name that its tests need: by a new production file of that name, or by an added line
+ * that makes it reachable from elsewhere, as an export, a declaration or a member; and its test files mention it. A
+ * local variable is no such name: if another candidate lacks it, the failure is that candidate's own.
  */
 export function introducedBy(patch: Patch): IntroducesName {
   const files = patch.production;
   const paths = files.filter((file) => file.change === 'added').map((file) => unqualifiedName(file.path));
   const fresh = new Set(paths);
-  const code = files
-    .flatMap((file) => file.hunks.flatMap((hunk) => hunk.lines))
-    .flatMap((line) => (line.kind === 'added' ? [line.text] : []))
-    .join('\n')
-    .slice(0, MAX_CODE_CHARS);
+  const [code, before] = [textOfLines(files, 'added'), textOfLines(files, 'removed')];
+  const tests = textOfLines(patch.tests, 'added');
   return (name) => {
-    if (fresh.has(name)) return true;
-    if (!/^[\w$]{1,100}$/.test(name)) return false;
-    const word = name.replaceAll('$', '\\$');
-    return new RegExp(`(?<![\\w$.])${word}(?![\\w$])|\\.${word}\\s*=(?!=)`).test(code);
+    if (!fresh.has(name) && !/^[\w$]{1,100}$/.test(name)) return false;
+    const word = name.replaceAll(/[^\w]/g, '\\$&');
+    const declares = fresh.has(name) ? null : declarationOf(word);
+    if (declares && (!declares.test(code) || declares.test(before))) return false;
+    const mentions = new RegExp(`(?<![\\w$])${word}(?![\\w$])`);
+    return mentions.test(tests) && !ownVariable(word).test(tests);
   };
 }
+
+const textOfLines = (files: Patch['files'], kind: 'added' | 'removed'): string =>
+  files
+    .flatMap((file) => file.hunks.flatMap((hunk) => hunk.lines))
+    .flatMap((line) => (line.kind === kind ? [line.text] : []))
+    .join('\n')
+    .slice(0, MAX_CODE_CHARS);
+
+const DECLARING =
+  'function\\*?|class|interface|type|enum|struct|trait|union|def|func|fn|fun|mod|module|namespace|record|object|macro_rules!|protocol|constructor';
+
+/** Characters of a line that are searched after a word: a minified file is one line. */
+const MAX_AHEAD = 500;
+
+/** A line that makes a name reachable from other files, in the languages of `MISSING_NAME_PATTERNS`. */
+function declarationOf(word: string): RegExp {
+  const name = `(?<![\\w$])${word}(?![\\w$])`;
+  const forms = [
+    // Exports, and public members.
+    `^[ \\t]*(?:export|pub|public|protected|internal|static|module\\.exports|__all__)\\b.{0,${MAX_AHEAD}}${name}`,
+    // What is declared, and the parameters and members on the same line.
+    `(?<![\\w$.])(?:${DECLARING})(?![\\w$]).{0,${MAX_AHEAD}}${name}`,
+    // Without indentation: variables of a module, functions of C and Java.
+    `^(?:[\\w$<>[\\]:*&.]+[ \\t]+)*${name}[ \\t]*(?:[:=(,]|$)`,
+    // Members.
+    `\\.${word}[ \\t]*=(?!=)`,
+    `["'\`{,][ \\t]*["']?${name}["']?\\??[ \\t]*[:}]`,
+    `^[ \\t]+(?:(?:async|get|set|readonly|override|private|abstract|final|declare|@\\w+)[ \\t]+)*["'*#]?${name}["']?\\??(?:[ \\t]*(?:[:,]|=(?![=>])|$)|[ \\t]+[\\w*[\\].]+[ \\t]*[;,\`]?$|[ \\t]*\\(.{0,${MAX_AHEAD}}\\{[ \\t]*$)`,
+  ];
+  return new RegExp(forms.join('|'), 'm');
+}
+
+/** Tests that declare a variable of this name mean that one, unless it is what they import. */
+const ownVariable = (word: string): RegExp =>
+  new RegExp(
+    `(?<![\\w$.])(?:const|let|var|val|auto|final|mut)[ \\t]+${word}[ \\t]*(?::[^=\\n]{0,${MAX_AHEAD}})?=(?![ \\t]*(?:await[ \\t]+import|require)\\b)|(?<![\\w$.])${word}[ \\t]*:=|^[ \\t]+${word}[ \\t]*=(?!=)`,
+    'm',
+  );

@@ -267,13 +267,38 @@ describe('test files that are written while they run on the code of a peer', () 
 
 describe('names that a patch adds', () => {
   const patch = patchBetween(
-    { 'src/a.js': 'exports.old = 1;\n', 'src/b.ts': 'let kept = 1;\n' },
     {
-      'src/a.js':
-        'exports.old = 1;\nexports.viaExports = (list) => list.map((x) => x);\nfunction helper() {}\n',
-      'src/b.ts': 'let kept = 2;\n',
+      'src/a.js': 'exports.old = 1;\nexports.sum = (list) => list.length;\n',
+      'src/b.ts': 'let kept = 1;\nexport class Box {\n}\n',
+      'src/c.py': 'def first():\n    pass\n',
+      'src/d.go': 'package d\n',
+    },
+    {
+      'src/a.js': [
+        'exports.old = 1;',
+        'exports.viaExports = (list) => list.map((x) => x);',
+        'function helper() {}',
+        'function unused() {}',
+        'exports.sum = (list) => {',
+        '  let result = 0;',
+        '  for (const one of list) result += one;',
+        '  return result;',
+        '};',
+        'module.exports.table = { shorthand, named: 1 };',
+        '',
+      ].join('\n'),
+      'src/b.ts':
+        'let kept = 2;\nexport class Box {\n  size(): number {\n    return 1;\n  }\n  label?: string;\n}\n',
+      'src/c.py': 'def first(limit=None):\n    total = 1\n    return total\n\nLIMIT = 3\n',
+      'src/d.go': 'package d\n\nfunc (b *Box) Grow() {}\n\ntype Box struct {\n\tWidth int\n}\n',
       'src/range.js': 'module.exports = 1;\n',
-      'test/a.test.js': 'const onlyInTest = 1;\n',
+      'test/a.test.js': [
+        "const { helper } = require('../src/range');",
+        'const onlyInTest = 1;',
+        'const result = sum([1], one, list, let_);',
+        'viaExports(shorthand, named, size, label, limit, LIMIT, Grow, Width, old, map, total);',
+        '',
+      ].join('\n'),
     },
   );
   const introduces = introducedBy(patch);
@@ -282,6 +307,14 @@ describe('names that a patch adds', () => {
     ['helper', true],
     ['viaExports', true],
     ['range', true],
+    ['shorthand', true],
+    ['named', true],
+    ['size', true],
+    ['label', true],
+    ['limit', true],
+    ['LIMIT', true],
+    ['Grow', true],
+    ['Width', true],
     ['old', false],
     ['map', false],
     ['onlyInTest', false],
@@ -290,5 +323,16 @@ describe('names that a patch adds', () => {
     ['', false],
   ])('%s: %s', (name, expected) => {
     expect(introduces(name)).toBe(expected);
+  });
+
+  test.each([
+    ['a local variable, which a crash of another candidate may name', 'result'],
+    ['a loop variable', 'one'],
+    ['a keyword', 'let'],
+    ['a parameter that the base has as well', 'list'],
+    ['a function that the base has as well', 'sum'],
+    ['a function that no test mentions', 'unused'],
+  ])('%s is none', (_, name) => {
+    expect(introduces(name)).toBe(false);
   });
 });
