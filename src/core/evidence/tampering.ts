@@ -78,7 +78,8 @@ export function findTampering(
     const { file } = inspected;
     const own = tests.compared.filter((one) => one.file === file).flatMap(({ suspicions }) => suspicions);
     const unread = unreadTests(inspected);
-    const rests = isSupport(inspected) || matchesAny(options.support ?? [], file.path) || isFixture(file);
+    const isKnown = matchesAny(options.support ?? [], file.path);
+    const rests = isKnown || isSupport(inspected) || isFixture(file);
     const all = [
       ...changedRunner(inspected),
       ...changedManifestParts(inspected),
@@ -90,7 +91,7 @@ export function findTampering(
       ...own,
       ...unread,
       ...(rests && !tests.held.has(file) && unread.length === 0
-        ? changedSupport(inspected, (text) => moves.added.has(text))
+        ? changedSupport(inspected, (text) => moves.added.has(text), isKnown)
         : []),
       ...suspiciousCode(inspected, moves.isMoved, exported),
     ];

@@ -12,13 +12,12 @@ export {
   type TamperingFinding,
   type TamperingKind,
 } from './finding.ts';
+export { attributeTricks, ignoredTests } from './git-files.ts';
 export { wholeFileChanges } from './removed-tests.ts';
 export { exportedLibraries, suspiciousCode } from './suspicious-code.ts';
 export {
-  attributeTricks,
   changedRunner,
   changedSupport,
-  ignoredTests,
   isCode,
   isSupport,
   setVariables,

@@ -1,4 +1,4 @@
-import { isSnapshot, matchesAny, roleOf } from '../../patches/index.ts';
+import { isSnapshot } from '../../patches/index.ts';
 import type { Change, Severity, Suspicion } from './finding.ts';
 import { squeeze } from './matchers.ts';
 import { firstChange, type InspectedFile, lineText, type Side, type View } from './view.ts';
@@ -78,6 +78,10 @@ export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
 const STARTUP_VARIABLES =
   /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]?\s*(?::|=(?!=))/;
 
+/** Files of containers and of deployment: nothing of them runs when tests do, unless a test deploys. */
+const DEPLOYMENT =
+  /(?:^|\/)(?:(?:Docker|Container)file(?:\.[\w.-]+)?|[\w.-]+\.(?:dockerfile|service|tf|tfvars)|(?:docker-)?compose[\w.-]*\.ya?ml|Procfile)$|(?:^|\/)(?:deploy(?:ment)?s?|k8s|kubernetes|helm|charts|kustomize|terraform|ansible)\/(?:.+\/)?[\w.-]+\.(?:ya?ml|json|toml|tpl)$/i;
+
 /** Finds lines that set such a variable, in any file. */
 export function setVariables({ file, changes }: InspectedFile): readonly Suspicion[] {
   if (file.change === 'deleted' || /\.(?:md|mdx|rst|txt|adoc|html?)$/i.test(file.path)) return [];
@@ -94,7 +98,7 @@ export function setVariables({ file, changes }: InspectedFile): readonly Suspici
           kind: 'runner-configured',
           what: 'it sets a variable that changes how programs, including tests, start',
           at: change,
-          severity: 'gate',
+          severity: DEPLOYMENT.test(file.path) ? 'question' : 'gate',
         },
       ]
     : [];
@@ -122,6 +126,7 @@ export const isSupport = ({ file, language, baseText }: InspectedFile): boolean 
 export function changedSupport(
   inspected: InspectedFile,
   isMoved: (text: string) => boolean,
+  isKnown: boolean,
 ): readonly Suspicion[] {
   const code = isCode(inspected);
   for (const view of inspected.views) {
@@ -131,18 +136,25 @@ export function changedSupport(
     if (!found) continue;
     const what = code ? 'code that tests depend on was changed' : 'data that tests read was changed';
     // Hunks alone do not show whether code belongs to a test or to its support code.
-    return [{ kind: 'fixture-changed', what, at: found, severity: supportSeverity(inspected, code) }];
+    return [
+      { kind: 'fixture-changed', what, at: found, severity: supportSeverity(inspected, code, isKnown) },
+    ];
   }
   return [];
 }
 
+/** Folders and files that hold helpers of tests, by the names that they have in most projects. */
+const NAMED_SUPPORT =
+  /(?:^|\/)(?:support|helpers?|testing|(?:\w+[-_.])?(?:tests?|specs?)[-_.]?(?:utils?|utilities|helpers?|support|setup|kit|lib|cases?|base))(?:\/|\.\w+$)/i;
+
 /**
- * Helpers that count as production code are not replaced by their base version when tests run. Hunks alone do not show
- * whether code belongs to a test or to its helpers.
+ * Helpers that count as production code are not replaced by their base version when tests run. Where no name says that
+ * code is a helper of tests, it may be the product: a plugin for a runner, a library of assertions, or a function that
+ * is called `test`. Hunks alone do not show whether code belongs to a test or to its helpers.
  */
-function supportSeverity({ file, baseText }: InspectedFile, code: boolean): Severity {
+function supportSeverity({ file, baseText }: InspectedFile, code: boolean, isKnown: boolean): Severity {
   if (code && baseText === undefined) return 'note';
-  return file.role === 'production' ? 'gate' : 'question';
+  return file.role === 'production' && (isKnown || NAMED_SUPPORT.test(file.path)) ? 'gate' : 'question';
 }
 
 /** Source code of any language, not data or prose. */
@@ -236,65 +248,4 @@ function redefinesName(line: string, { code }: Side): boolean {
   return (
     name !== undefined && new RegExp(`${words}${name.replace(/\$/g, '\\$')}\\s*(?:[:=(])`, 'm').test(code)
   );
-}
-
-/** Names of files that are usually binary. */
-const BINARY_NAME =
-  /\.(?:png|jpe?g|gif|webp|avif|ico|icns|bmp|tiff?|psd|svgz|pdf|zip|gz|tgz|bz2|xz|7z|rar|jar|war|class|woff2?|ttf|otf|eot|mp[34]|m4[av]|ogg|wav|flac|mov|avi|webm|wasm|so|dylib|dll|exe|bin|dat|sqlite3?|db|pyc|onnx|pt|pkl|npy|npz|parquet|docx?|xlsx?|pptx?|keystore|p12|der|mo)$/i;
-/** Paths of generated files. */
-const GENERATED_PATH =
-  /(?:^|\/)(?:dist|build|out|vendor|third_party|node_modules|generated|gen|docs?|coverage)(?:\/|$)|lock|\.min\.|\.map$|\.pb\.|_pb2|\.snap$|generated|CHANGELOG/i;
-const HIDING_ATTRIBUTES =
-  /(?:^|\s)(?:-diff|binary|diff=\S+|linguist-(?:generated|vendored|documentation)(?:=true)?|-linguist-detectable)(?=\s|$)/;
-const TRANSFORMING_ATTRIBUTES =
-  /(?:^|\s)(?:filter=(?!lfs(?:\s|$))\S+|working-tree-encoding=\S+|export-(?:ignore|subst)|ident|merge=(?!union(?:\s|$)|binary(?:\s|$)|lfs(?:\s|$))\S+|-merge)(?=\s|$)/;
-
-/** Finds lines of `.gitattributes` that hide content from readers or make git transform it. */
-export function attributeTricks({ file, changes }: InspectedFile): readonly Suspicion[] {
-  if (!/(?:^|\/)\.gitattributes$/.test(file.path)) return [];
-  for (const change of changes) {
-    const { kind, text } = change.line;
-    const [glob = '', ...rest] = text.trim().split(/\s+/);
-    if (kind !== 'added' || glob === '' || glob.startsWith('#')) continue;
-    const attributes = rest.join(' ');
-    const macro = glob.startsWith('[attr]');
-    const harmless = !macro && (BINARY_NAME.test(glob) || GENERATED_PATH.test(glob));
-    const what = TRANSFORMING_ATTRIBUTES.test(attributes)
-      ? 'git is configured to change or omit content'
-      : HIDING_ATTRIBUTES.test(attributes) && !harmless
-        ? 'git is configured to hide changes to files that people read'
-        : null;
-    if (what) return [{ kind: 'attributes', what, at: change }];
-  }
-  return [];
-}
-
-/** Finds lines of an ignore file that exclude tests, or files that control them, from the repository. */
-export function ignoredTests(
-  { file, changes }: InspectedFile,
-  baseFiles: readonly string[],
-): readonly Suspicion[] {
-  if (!/(?:^|\/)\.gitignore$/.test(file.path)) return [];
-  const folder = file.path.slice(0, -'.gitignore'.length);
-  const tests = baseFiles.filter((path) => path.startsWith(folder) && roleOf(path) !== 'production');
-  const change = changes.find(
-    ({ line }) => line.kind === 'added' && hidesTests(line.text.trim(), folder, tests),
-  );
-  return change ? [{ kind: 'files-ignored', what: 'git is configured to ignore tests', at: change }] : [];
-}
-
-function hidesTests(pattern: string, folder: string, tests: readonly string[]): boolean {
-  if (pattern === '' || pattern.startsWith('#') || pattern.startsWith('!')) return false;
-  const plain = pattern.replace(/^\//, '').replace(/\/$/, '');
-  if (
-    /^(?:\*\*\/)?(?:tests?|specs?|__tests__|e2e)(?:\/\*{0,2})?$|^(?:\*\*\/)?[\w*-]*[*](?:[._-](?:test|spec)s?)\.[\w*{},]+$|^(?:\*\*\/)?(?:test_\*|\*_test)\.\w+$/i.test(
-      plain,
-    )
-  )
-    return true;
-  const anywhere = !pattern.replace(/\/$/, '').includes('/');
-  const globs = anywhere
-    ? [`${folder}**/${plain}`, `${folder}**/${plain}/**`]
-    : [`${folder}${plain}`, `${folder}${plain}/**`];
-  return tests.some((path) => !GENERATED_PATH.test(path) && matchesAny(globs, path));
 }
