@@ -49,6 +49,7 @@ const EXCEPTIONS: ReadonlyMap<string, Severity> = new Map<string, Severity>([
   ['vitest: a computed value is written down', 'question'],
   ['vitest: the tested module is mocked', 'question'],
   // The examination uses the base's version of files that only configure tests.
+  ['.gitattributes: left out', 'question'],
   ['vitest: a new configuration', 'question'],
   ['vitest: a workspace that wins', 'question'],
   ['jest: a setup file', 'question'],

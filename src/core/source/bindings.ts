@@ -1,6 +1,6 @@
 import { type Chain, type ChainLink, COMPUTED } from './expressions.ts';
 import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
-import { type Exported, type Reader, readerOf } from './values.ts';
+import { type Exported, type Reader, readerOf, UNKNOWN_TEST } from './values.ts';
 
 /** A name introduced by an import, and what it refers to. */
 export interface Imported {
@@ -56,6 +56,7 @@ export function bindingsOf(
   const links = new Map(chains.map((chain) => [chain.node, chain.links] as const));
   const reader = readerOf({ tree, links, standsFor, exported });
   for (const { as, path } of imported) put(as, [path]);
+  for (const scope of scopesOfTest(tree)) put('test', [UNKNOWN_TEST], scope);
   const functions = functionsByName(tree);
   for (let round = 0; round < ROUNDS; round++) {
     for (const node of tree.nodes) bindAt(tree, node, reader, put);
@@ -244,6 +245,38 @@ function bindParameters(
     if (arg.type === 'keyword_argument' && key && value) within(nodeText(tree, key), reader.valuesOf(value));
     else if (own[i]) bindPattern(tree, own[i], reader.valuesOf(arg), within);
   }
+}
+
+/**
+ * Where a parameter or a loop introduces the name `test`. An exam, a laboratory or a matcher calls its data so; without
+ * this such a name would stand for the module `test`.
+ */
+const scopesOfTest = (tree: SyntaxTree): readonly Scope[] =>
+  tree.nodes.flatMap((node): readonly Scope[] => {
+    const isLoop = /^(?:for_in_statement|for_in_clause|for_statement)$/.test(node.type);
+    // `for (test of all)` without a keyword assigns to a variable that exists.
+    const isOwn = tree.grammar === 'python' || child(node, 'kind') !== null;
+    const left = isLoop && isOwn ? child(node, 'left') : null;
+    const targets = FUNCTION.test(node.type) ? parametersOf(node) : left ? [left] : [];
+    if (!targets.some((target) => introduces(tree, target, 'test'))) return [];
+    return [node.type === 'for_in_clause' ? (node.parent ?? node) : node];
+  });
+
+/** Whether a pattern gives a value this name; defaults and types do not. */
+function introduces(tree: SyntaxTree, target: SyntaxNode, name: string): boolean {
+  if (isName(target) || target.type === 'shorthand_property_identifier_pattern')
+    return nodeText(tree, target) === name;
+  const inner =
+    target.type === 'pair_pattern' ? child(target, 'value') : child(target, 'pattern', 'name', 'left');
+  if (inner) return introduces(tree, inner, name);
+  return (
+    /^(?:object_pattern|array_pattern|rest_pattern|typed_parameter|tuple_pattern|pattern_list)$/.test(
+      target.type,
+    ) &&
+    target.children
+      .slice(0, target.type === 'typed_parameter' ? 1 : undefined)
+      .some((each) => introduces(tree, each, name))
+  );
 }
 
 function parametersOf(called: SyntaxNode): readonly SyntaxNode[] {

@@ -36,6 +36,8 @@ interface ReaderInput {
 
 /** A module that was loaded by an unknown name. */
 export const UNKNOWN_MODULE = '[module]';
+/** What a parameter or loop variable called `test` holds, besides what the text shows: anything. */
+export const UNKNOWN_TEST = '[test]';
 
 export const moduleName = (text: string): string =>
   text

@@ -381,18 +381,40 @@ describe('production code that knows it is being tested', () => {
     ['src/a.ts', 'process.exitCode = 0;'],
     ['src/a.py', 'os._exit(0)'],
     ['src/a.py', 'sys.exit()'],
+    ['src/a.py', 'sys.exit(256)'],
+    ['src/a.py', "sys.exit('a'.count('b'))"],
+    ['src/a.py', "pytest.exit('a')"],
+    ['src/a.py', 'try:\n    f()\nexcept SystemExit:\n    raise SystemExit'],
     ['a.go', 'os.Exit(0)'],
+    ['a.go', 'os.Exit(256)'],
     ['src/lib.rs', 'std::process::exit(0);'],
     ['bin/cli.ts', 'if (process.env.VITEST) return 3;'],
   ])('%s: %s', async (path, line) => {
     expect(await adding(path, line)).toEqual([
-      expect.stringMatching(/:2 production code (checks|ends|sets)/),
+      expect.stringMatching(/:[25] production code (checks|ends|sets)/),
     ]);
   });
 
   test.each([
     ['src/a.ts', 'process.exit(1);'],
     ['src/a.py', 'sys.exit(2)'],
+    ['src/a.py', 'sys.exit(-1)'],
+    ['src/a.py', 'sys.exit(os.EX_USAGE)'],
+    ['src/a.py', "sys.exit('error: no such file')"],
+    ['src/a.py', "sys.exit(f'error: {path} does not exist')"],
+    ['src/a.py', "sys.exit('error: %s' % path)"],
+    ['src/a.py', "raise SystemExit('usage: convert FILE')"],
+    ['src/a.py', 'try:\n    f()\nexcept (KeyboardInterrupt, SystemExit):\n    raise'],
+    ['src/a.js', "process.on('exit', () => child.kill());"],
+    ['src/a.js', "process.on('exit', () => process.kill(-child.pid));"],
+    ['src/a.py', 'atexit.register(proc.kill)'],
+    [
+      'src/a.js',
+      'export function grade(test) {\n  test.score = 3;\n  Object.assign(test, { done: true });\n}',
+    ],
+    ['src/a.js', "for (const test of tests) test.status = 'done';"],
+    ['src/a.py', 'for test in tests:\n    test.name = name'],
+    ['a.go', 'func f(tests []T) { for _, test := range tests { test.Score = 3 } }'],
     ['bin/cli.ts', 'process.exit(code);'],
     ['src/a.ts', "if (process.env.NODE_ENV === 'production') cache();"],
     ['src/a.ts', 'const CI = confidence(x);'],
@@ -401,6 +423,76 @@ describe('production code that knows it is being tested', () => {
   ])('%s: %s is fine', async (path, line) => {
     expect(await adding(path, line)).toEqual([]);
   });
+
+  const severities = async (path: string, ...lines: readonly string[]): Promise<readonly string[]> =>
+    (await tamperingIn(patchBetween({ [path]: 'one\n' }, { [path]: `one\n${lines.join('\n')}\n` }), {})).map(
+      ({ severity }) => severity,
+    );
+
+  test.each([
+    ['src/a.js', "if (stack.at(-1) !== tag) throw new Error('not allowed by the HTML spec');"],
+    ['src/A.java', 'for (var at : error.getStackTrace()) out.println("latest test " + at);'],
+    ['src/a.js', "process.on('exit', () => process.kill(pid));"],
+    ['src/a.js', 'export const prepare = (test) => {\n  test.only = () => {};\n};'],
+    ['Dockerfile', 'ENV JAVA_TOOL_OPTIONS="-XX:MaxRAMPercentage=75"'],
+    ['deploy/app.yaml', 'GOFLAGS: -mod=mod'],
+    ['.gitattributes', '/tests export-ignore'],
+  ])('what may be honest is asked about: %s: %s', async (path, line) => {
+    expect(await severities(path, line)).toEqual(['question']);
+  });
+
+  test.each([
+    ['src/a.js', "if (new Error().stack.includes('.test.js')) return 3;"],
+    ['src/A.java', 'for (var at : Thread.currentThread().getStackTrace()) if (at.matches("junit")) f();'],
+    ['src/a.js', 'const p = process;\np.kill(p.pid);'],
+    ['src/a.py', 'from os import kill, getpid\natexit.register(kill, getpid(), 9)'],
+    ['lib/a.rb', 'at_exit { Process.kill(:KILL, Process.pid) }'],
+    ['src/a.js', "import test from 'node:test';\nconst f = (x) => {\n  test.only = x;\n};"],
+    ['src/a.js', 'for (test of all) test.only = () => {};'],
+    ['run.sh', 'export GOFLAGS=-mod=mod'],
+    ['.gitattributes', '*.py diff=none'],
+  ])('what cannot be honest eliminates: %s: %s', async (path, line) => {
+    expect(await severities(path, line)).toEqual(['gate']);
+  });
+
+  test('a driver for diffs that is built into git hides nothing', async () => {
+    expect(await adding('.gitattributes', '*.py diff=python')).toEqual([]);
+  });
+
+  test.each([
+    ['tests/test_b.py', 'from unittest import mock\n\nm = mock.Mock()\nm.return_value = 2'],
+    ['tests/test_b.py', 'from unittest.mock import MagicMock\n\nm = MagicMock()\nm.x.side_effect = [1]'],
+    ['test/b.test.ts', "import { vi } from 'vitest';\n\nconst f = vi.fn();\nf.cancel = vi.fn();"],
+    ['test/b.test.js', 'const f = jest.fn();\nf.cancel = jest.fn();'],
+  ])('what a test sets on its own fake is no change of the library: %s', async (path, lines) => {
+    expect(await found({}, { [path]: lines })).toEqual([]);
+  });
+
+  test.each([
+    [
+      'freezegun/api.py',
+      'import unittest\n\n\ndef tick(now, by):\n    return now - by\n',
+      'now - by',
+      'question',
+    ],
+    ['index.js', 'const test = (a) => a > 1;\nmodule.exports = { parse, test };\n', 'a > 1', 'question'],
+    ['reporter.go', 'package a\n\nimport (\n\t"testing"\n)\n\nvar size = 1\n', 'size = 1', 'question'],
+    [
+      'support/same.mjs',
+      "import assert from 'assert';\nexport const expect = (a) => a > 1;\n",
+      'a > 1',
+      'gate',
+    ],
+    ['helpers/a.go', 'package a\n\nimport (\n\t"testing"\n)\n\nvar size = 1\n', 'size = 1', 'gate'],
+  ])(
+    'code with a test library is the product, unless its name says more: %s',
+    async (path, text, from, severity) => {
+      const [before, after] = [{ [path]: text }, { [path]: text.replace(from, 'b') }];
+      expect(await tamperingIn(patchBetween(before, after), before)).toMatchObject([
+        { kind: 'fixture-changed', severity },
+      ]);
+    },
+  );
 
   test('a line that only moves is not new', async () => {
     const before = { 'src/a.ts': 'process.exit(0);\na\nb\nc\n' };

@@ -2,6 +2,7 @@ import {
   ancestors,
   child,
   contentOf,
+  type Grammar,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
@@ -11,7 +12,13 @@ import {
 import { wordSet } from './cases.ts';
 import { equalityRule } from './equality.ts';
 import { allArguments, type CodeRule, EXIT_RULES, firstText, type PathsOf } from './exit-rules.ts';
-import { HOW_STARTED, QUESTION_RULES, WHOLE_ENVIRONMENT } from './question-rules.ts';
+import {
+  HOW_STARTED,
+  PARTS_OF_TEST,
+  PERHAPS_HOW_STARTED,
+  QUESTION_RULES,
+  WHOLE_ENVIRONMENT,
+} from './question-rules.ts';
 
 /** Variables and marks of test runners, by full name. */
 const RUNNER_VARIABLE =
@@ -34,6 +41,12 @@ const READS_VARIABLE =
 const lastName = (path: string): string => path.split('.').at(-1)?.replace(/^"/, '') ?? '';
 
 const STARTED_OR_CALLED = 'checks how it was started or called to detect tests';
+const PERHAPS_CALLED = 'may check how it was called to detect tests';
+/** Uses of these names, with a test-related word around. */
+const nearTestWord =
+  (names: RegExp): CodeRule['fits'] =>
+  ({ path, written, around }, tree) =>
+    names.test(path) && !written && literalsIn(tree, around).some((text) => TEST_WORD.test(text));
 
 /** Detect code that checks whether it runs under test. */
 const DETECTION_RULES: readonly CodeRule[] = (
@@ -62,20 +75,16 @@ const DETECTION_RULES: readonly CodeRule[] = (
           CI.test(lastName(use.path)) &&
           isLookedUpInEnvironment(use.node, pathsOf)),
     ],
-    [
-      STARTED_OR_CALLED,
-      (use, tree) =>
-        HOW_STARTED.test(use.path) &&
-        !use.written &&
-        literalsIn(tree, use.around).some((text) => TEST_WORD.test(text)),
-    ],
+    [STARTED_OR_CALLED, nearTestWord(HOW_STARTED)],
+    [PERHAPS_CALLED, nearTestWord(PERHAPS_HOW_STARTED)],
   ] satisfies [string, CodeRule['fits']][]
 ).map(([what, fits]) => ({
   kind: 'environment-detected',
   what,
   fits,
   onlyInProduction: true,
-  normalInPrograms: what === STARTED_OR_CALLED,
+  normalInPrograms: what === STARTED_OR_CALLED || what === PERHAPS_CALLED,
+  isQuestion: what === PERHAPS_CALLED,
 }));
 
 /** `'CI' in process.env`, `Object.hasOwn(process.env, 'CI')`. */
@@ -134,8 +143,14 @@ function literalsIn(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>): re
 export const LIBRARIES =
   /^(?:assert|expect|chai|sinon\.assert|vitest|jest|@jest\/globals|@vitest\/expect|test|node:test|mocha|tape|ava|uvu|should|pytest|_pytest|unittest|TestCase|builtins|__builtins__|(?:np|numpy)\.testing|RSpec|Minitest|Test\.Unit)(?=$|[./])/;
 /** A field of something in a variable called `test`, such as the error of a test in a reporter. */
-const FIELD_OF_TEST =
-  /^test\.(?!(?:prototype|constructor|__proto__|default|only|skip|todo|each|concurrent|context|expect|assert|mock)\b)\w+\.\w/;
+const FIELD_OF_TEST = new RegExp(`^test\\.(?!${PARTS_OF_TEST}\\b)\\w+\\.\\w`);
+/** Languages with test libraries called `test`, whose functions can be replaced. */
+const HAS_TEST_MODULE: ReadonlySet<Grammar> = new Set<Grammar>(['tsx', 'typescript', 'python']);
+/** A fake that a library made: what a test sets on it is its own. */
+const FAKE =
+  /^(?:unittest\.mock\.(?:\w*Mock|create_autospec|mock_open)|(?:(?:vitest\.)?vi|(?:@jest\/globals\.)?jest|test\.mock)\.(?:fn|spyOn|method))\(\)(?!.*(?:__|\bprototype\b|\bconstructor\b))/;
+const isLibrary = (path: string, { grammar }: SyntaxTree): boolean =>
+  LIBRARIES.test(path) && !FAKE.test(path) && (HAS_TEST_MODULE.has(grammar) || !/^test(?=$|[./])/.test(path));
 const GLOBAL_WORD =
   /^(?:globalThis|global|window|self)\.(?:it|test|describe|expect|assert|suite|(?:before|after)(?:Each|All)?)$/;
 const CHANGES =
@@ -184,11 +199,11 @@ const PATCHING_RULES: readonly CodeRule[] = (
       (use, tree, pathsOf) =>
         (use.written &&
           use.path.includes('.') &&
-          LIBRARIES.test(use.path) &&
+          isLibrary(use.path, tree) &&
           !FIELD_OF_TEST.test(use.path)) ||
         (use.written && EXPECTATION.test(use.path)) ||
-        changedObjects(use, tree, pathsOf).some((one) => LIBRARIES.test(one) || EXPECTATION.test(one)) ||
-        (DICTIONARY.test(use.path) && use.args !== null && LIBRARIES.test(use.path)) ||
+        changedObjects(use, tree, pathsOf).some((one) => isLibrary(one, tree) || EXPECTATION.test(one)) ||
+        (DICTIONARY.test(use.path) && use.args !== null && isLibrary(use.path, tree)) ||
         OVERWRITES.test(use.path) ||
         (use.written && MODULES.test(use.path)),
       false,

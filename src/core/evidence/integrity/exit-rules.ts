@@ -1,4 +1,5 @@
 import {
+  ancestors,
   contentOf,
   type Grammar,
   nodeText,
@@ -38,7 +39,20 @@ export const firstText = (tree: SyntaxTree, use: Use): string => contentOf(first
 /** All arguments as written, bounded. */
 export const allArguments = (tree: SyntaxTree, { args }: Use): string =>
   (args ?? []).map((each) => nodeText(tree, each).slice(0, 2_000)).join(',');
-const isZero = (text: string): boolean => /^(?:0|true|EXIT_SUCCESS)?$/.test(text);
+const isInteger = (text: string): boolean => /^-?\d+$/.test(text);
+/** A literal exit code for failure. Systems keep its last eight bits, so that 256 is a success. */
+const isFailure = (text: string): boolean => isInteger(text) && Number(text) % 256 !== 0;
+const isZero = (text: string): boolean =>
+  /^(?:true|EXIT_SUCCESS)?$/.test(text) || (isInteger(text) && !isFailure(text));
+/** Python prints a text that it exits with, and its exit code is 1. */
+const PRINTS_TEXT = wordSet('sys.exit SystemExit');
+function isText(tree: SyntaxTree, { type, children }: SyntaxNode): boolean {
+  if (/^(?:string|concatenated_string)$/.test(type)) return true;
+  const first = children.find(({ named }) => named);
+  if (!first) return false;
+  if (/^(?:parenthesized_expression|binary_operator)$/.test(type)) return isText(tree, first);
+  return type === 'call' && /^(['"])[^'"]*\1\.(?:format|join)$/.test(nodeText(tree, first).slice(0, 300));
+}
 
 /** Calls that end the process, unless given a literal exit code for failure. */
 const ENDS = wordSet('process.exit process.reallyExit sys.exit os._exit pytest.exit SystemExit');
@@ -61,16 +75,48 @@ const EXIT_HOOKS = wordSet(
   'process.on process.once process.prependListener process.addListener atexit.register at_exit register_shutdown_function',
 );
 
+/** A handler of `SystemExit`, or a check for it, ends nothing. Where it is called, the call itself is a use. */
+function isCaught(tree: SyntaxTree, node: SyntaxNode): boolean {
+  const [outer, next, last] = ancestors(node);
+  const isHead = [node, outer, next].some(
+    (each) => each?.parent?.type === 'except_clause' && each.type !== 'block',
+  );
+  const isAsked = [outer, next, last].some(
+    (each) =>
+      each?.type === 'call' &&
+      /^(?:isinstance|issubclass|(?:contextlib\.)?suppress)\(/.test(nodeText(tree, each).slice(0, 40)),
+  );
+  return node.field === 'function' || isHead || isAsked;
+}
+const failsInPython = (tree: SyntaxTree, use: Use): boolean =>
+  /^os\.EX_(?!OK\b)\w+$/.test(firstArgument(tree, use)) ||
+  (use.args?.[0] !== undefined && isText(tree, use.args[0]));
+
 const endsProcess = (use: Use, tree: SyntaxTree): boolean => {
   const { path, written, args } = use;
-  if (written) return false;
+  if (written || (path === 'SystemExit' && args === null && isCaught(tree, use.node))) return false;
   const given = firstArgument(tree, use);
-  if (ENDS.has(path) && tree.grammar !== 'rust') return !(args && /^[1-9]\d*$/.test(given));
+  if (ENDS.has(path) && tree.grammar !== 'rust')
+    return args === null || !(isFailure(given) || (PRINTS_TEXT.has(path) && failsInPython(tree, use)));
   if (ENDS_WELL.has(path) || (path === 'process.exit' && tree.grammar === 'rust'))
     return args !== null && isZero(given);
   if (!ENDS_BARE[tree.grammar]?.has(path)) return false;
   return isZero(given) && (args !== null || tree.grammar === 'ruby');
 };
+
+const isExitHook = (use: Use, tree: SyntaxTree): boolean =>
+  EXIT_HOOKS.has(use.path) &&
+  (!use.path.startsWith('process.') || /^(?:exit|beforeExit)$/.test(firstText(tree, use)));
+
+/** The process itself, the one that started it, or its group. */
+const OWN_ID = /^-?(?:process\.p?pid|os\.getp?p(?:id|grp)|\$\$|Process\.p?pid|0$)/;
+const killsItself: CodeRule['fits'] = ({ path, args }, tree, pathsOf) => {
+  // Ruby names the signal first.
+  const id = args?.[tree.grammar === 'ruby' ? 1 : 0];
+  if (!id || !/^(?:process\.kill|os\.kill(?:pg)?|Process\.kill)$/.test(path)) return false;
+  return [nodeText(tree, id).slice(0, 300), ...pathsOf(id)].some((one) => OWN_ID.test(one));
+};
+const MAY_KILL = 'may kill the process when it exits';
 
 /** Detect statements and functions that end the process in a way that a test runner reports as success. */
 export const EXIT_RULES: readonly CodeRule[] = (
@@ -87,18 +133,16 @@ export const EXIT_RULES: readonly CodeRule[] = (
         (use.path === 'Object.defineProperty' &&
           /^process\s*,\s*['"`](?:exit|exitCode|reallyExit)\b/.test(allArguments(tree, use))),
     ],
-    [
-      'kills the process',
-      (use, tree) =>
-        /^(?:process|os|Process)\.kill$/.test(use.path) &&
-        /^(?:process\.p?pid|os\.getp?pid|\$\$|Process\.p?pid)/.test(firstArgument(tree, use)),
-    ],
+    ['kills the process', killsItself],
     [
       'runs code when the process exits',
       (use, tree) =>
-        EXIT_HOOKS.has(use.path) &&
-        (!use.path.startsWith('process.') || /^(?:exit|beforeExit)$/.test(firstText(tree, use))) &&
-        ENDS_IN_HOOK.test(allArguments(tree, use) || blockOf(tree, use)),
+        isExitHook(use, tree) && ENDS_IN_HOOK.test(allArguments(tree, use) || blockOf(tree, use)),
+    ],
+    [
+      MAY_KILL,
+      (use, tree) =>
+        isExitHook(use, tree) && MAY_KILL_IN_HOOK.test(allArguments(tree, use) || blockOf(tree, use)),
     ],
     [
       'runs code when the process exits',
@@ -113,11 +157,20 @@ export const EXIT_RULES: readonly CodeRule[] = (
         [...ENDS, ...ENDS_WELL].some((name) => allArguments(tree, use).includes(name)),
     ],
   ] satisfies [string, CodeRule['fits']][]
-).map(([what, fits]) => ({ kind: 'exit-trick', what, fits, normalInPrograms: true }));
+).map(([what, fits]) => ({
+  kind: 'exit-trick',
+  what,
+  fits,
+  normalInPrograms: true,
+  isQuestion: what === MAY_KILL,
+}));
 
 /** A hook may make a success a failure, but not the other way round. */
 const ENDS_IN_HOOK =
-  /\b_?exit(?:Code\s*=(?!\s*(?:process\.exitCode\s*(?:\|\||\?\?)\s*)?[1-9]\d*\s*[;\n}])|!|\b\s*\()|\b_exit\b|\bkill\b/;
+  /\b_?exit(?:Code\s*=(?!\s*(?:process\.exitCode\s*(?:\|\||\?\?)\s*)?[1-9]\d*\s*[;\n}])|!|\b\s*\()|\b_exit\b|\bkill(?:pg)?\b[\s(,-]*(?:process\.p?pid|(?:os\.)?getp?p(?:id|grp)\b|Process\.p?pid)/;
+/** Ends a process by a number that may be its own, unlike `child.kill()`, `proc.kill` and `process.kill(child.pid)`. */
+const MAY_KILL_IN_HOOK =
+  /(?:(?<![\w$.)\]])|\b(?:process|os|Process)\.)kill(?:pg)?\b(?!\s*\(\s*-?(?!process\b)\w+(?:\.\w+)*\.pid\b)/;
 const RUNS_TEXT = /^(?:eval|Function|exec|vm\.runIn\w+)$/;
 const blockOf = (tree: SyntaxTree, { node }: Use): string => nodeText(tree, node).slice(0, 2_000);
 const isZeroAssigned = (tree: SyntaxTree, { node }: Use): boolean =>

@@ -14,7 +14,9 @@ import type { TamperingKind } from './finding.ts';
 
 /** How a process was started, and by what: near a test-related word it is a check for tests. */
 export const HOW_STARTED =
-  /^(?:process\.(?:argv|execArgv|mainModule|title)|require\.(?:cache|main)|module\.parent|sys\.(?:argv|orig_argv|modules|_getframe)|os\.Args|\$_SERVER|\$PROGRAM_NAME|inspect\.(?:stack|currentframe|getouterframes)|traceback\.(?:extract_stack|format_stack)|runtime\.Callers?|debug_backtrace|StackWalker|caller|caller_locations|getCallSites?)(?![\w$])|(?<![\w$])(?:stack|getStackTrace|prepareStackTrace|StackTrace|current_exe|thread\.current\(\))(?![\w$])/;
+  /^(?:process\.(?:argv|execArgv|mainModule|title)|require\.(?:cache|main)|module\.parent|sys\.(?:argv|orig_argv|modules|_getframe)|os\.Args|\$_SERVER|\$PROGRAM_NAME|inspect\.(?:stack|currentframe|getouterframes)|traceback\.(?:extract_stack|format_stack)|runtime\.Callers?|debug_backtrace|StackWalker|StackTrace|caller|caller_locations|getCallSites?)(?![\w$])|(?<![\w$])(?:(?:\w*(?:Error|Exception)|Throwable)\(\)\.(?:stack|getStackTrace)|currentThread\(\)\.getStackTrace|prepareStackTrace|Environment\.StackTrace|current_exe|thread\.current\(\))(?![\w$])/;
+/** The same for what may as well be the stack of a parser, or of an error that is logged. */
+export const PERHAPS_HOW_STARTED = /(?<![\w$])(?:stack|getStackTrace|StackTrace)(?![\w$])/;
 /** The whole environment. */
 export const WHOLE_ENVIRONMENT = /(?:^|\.)(?:env|ENV|environ)$/;
 /** Location, user and machine of a program: ordinary programs read these as well. */
@@ -43,6 +45,12 @@ const isDateOf = ({ path, node }: Use, tree: SyntaxTree): boolean =>
 
 const lastOf = (path: string): string => path.split('.').at(-1) ?? '';
 
+const MAY_CHANGE_LIBRARY = 'changes something that may be a test library';
+/** What the module `test` of a runner consists of. */
+export const PARTS_OF_TEST =
+  '(?:prototype|constructor|__proto__|default|only|skip|todo|each|concurrent|context|expect|assert|mock)';
+const PART_OF_UNKNOWN_TEST = new RegExp(`^\\[test\\]\\.${PARTS_OF_TEST}$`);
+
 /** Code that both honest programs and cheats contain: its lines are shown to a person. */
 export const QUESTION_RULES: readonly CodeRule[] = (
   [
@@ -68,6 +76,11 @@ export const QUESTION_RULES: readonly CodeRule[] = (
       ({ path, written }) =>
         written &&
         (path.startsWith(`${UNKNOWN_MODULE}.`) || /^(?:globalThis|global|window)\.\[\]$/.test(path)),
+    ],
+    [
+      'assertions-patched',
+      MAY_CHANGE_LIBRARY,
+      ({ path, written }) => written && PART_OF_UNKNOWN_TEST.test(path),
     ],
     ['assertions-patched', 'reaches into objects that are not its own', ({ path }) => REACHES.test(path)],
   ] satisfies [TamperingKind, string, CodeRule['fits']][]
@@ -140,7 +153,7 @@ function isCompared(tree: SyntaxTree, node: SyntaxNode): boolean {
 /** Detects changes of a value that was taken from an object that holds a test library. */
 export const CARRIER_RULE: CodeRule = {
   kind: 'assertions-patched',
-  what: 'changes something that may be a test library',
+  what: MAY_CHANGE_LIBRARY,
   onlyInProduction: true,
   isQuestion: true,
   fits: () => true,

@@ -134,8 +134,10 @@ function hitsIn(
   ) => {
     const line = lineIndexAt(side, from);
     const change = side.changes[line];
-    const rule = change && !hits.has(line) ? find() : null;
-    if (!change || !rule || !counts(rule)) return;
+    const old = hits.get(line);
+    // What may be honest does not hide what stands beside it and cannot be.
+    const rule = change && (!old || old.rule.isQuestion) ? find() : null;
+    if (!change || !rule || !counts(rule) || (old && rule.isQuestion)) return;
     if (rule.kind === 'exit-trick' && (runsOnlyOnDemand(tree, node) || (!production && !isStatement(node))))
       return;
     const name = rule.kind === 'exit-trick' && /^[\w.!]{1,40}$/.test(path) ? ` (\`${path}\`)` : '';
