@@ -28,7 +28,7 @@ const lineRule = (names: RegExp, decides: RegExp, checkedWhenAdded = false): Man
   checkedWhenAdded,
 });
 const PYTHON_TABLES =
-  /^(?:tool[.:](?:pytest|coverage|tox|nox|hatch\.envs|poe|taskipy|pdm\.scripts)|(?:coverage:\w+|aliases|nosetests|unittest)$)/;
+  /^(?:tool[.:](?:pytest|coverage|tox|nox|hatch\.envs|poe(?!\w)|taskipy|pdm\.scripts)|(?:coverage:\w+|aliases|nosetests|unittest)$)/;
 const CARGO_TABLES = /^(?:test|profile\.test|patch\.[^\]]*|replace)$/;
 const SUSPECT_LINE = /^(?:\[tool[.:]|test|check|build|all)|pytest|testpaths|addopts|python_files/;
 

@@ -99,6 +99,24 @@ describe('tests of the base', () => {
     expect(findings).toMatchObject([{ kind: 'test-skipped', severity }]);
   });
 
+  const TIMER = 'setTimeout(() => {\n    expect(add(1, 2)).toBe(3);';
+  test.each([
+    ['async () => {', `${TIMER}\n  }, 0);`, 'gate'],
+    ['(done) => {', `${TIMER}\n  }, 0);\n  done();`, 'gate'],
+    ['(done) => {', `${TIMER}\n    done();\n  }, 0);`, 'question'],
+    ['async () => {', `await new Promise((end) => ${TIMER}\n    end();\n  }, 9));`, 'question'],
+    ['() => {', `${TIMER}\n  }, 9);\n  vi.runAllTimers();`, 'question'],
+    ['() => {', `expect.assertions(2);\n  ${TIMER}\n  }, 9);`, 'question'],
+  ])(
+    'an assertion that runs later counts if the test may wait for it: %s %s',
+    async (head, now, severity) => {
+      const after = SUITE.replace('async () => {', head).replace('expect(add(1, 2)).toBe(3);', now);
+      const base = { 'test/a.test.ts': SUITE };
+      const findings = await tamperingIn(patchBetween(base, { 'test/a.test.ts': after }), base);
+      expect(findings).toMatchObject([{ kind: 'assertion-neutralised', severity }]);
+    },
+  );
+
   test('assertions that are only added are fine', async () => {
     expect(
       await suite((text) => text.replace('toBe(0);', "toBe(0);\n  expect(add('1', 1)).toBe(2);")),
@@ -353,6 +371,12 @@ describe('configuration and snapshots', () => {
       expect.stringContaining('tool.pytest.ini_options'),
     ]);
     expect(await inToml((text) => text.replace('80', '100'))).toEqual([]);
+    expect(
+      await inToml((text) => `${text}[tool.poetry.group.dev.dependencies]\npytest-mock = "^3"\n`),
+    ).toEqual([]);
+    expect(await inToml((text) => `${text}[tool.poe.tasks]\ntest = "true"\n`)).toEqual([
+      expect.stringContaining('tool.poe.tasks'),
+    ]);
     const make = 'build:\n\tcc a.c\n\ntest: build\n\t./run-tests\n\nclean:\n\trm -f a\n';
     const inMake = (change: (text: string) => string) =>
       found({ Makefile: make }, { Makefile: change(make) }, { Makefile: make });

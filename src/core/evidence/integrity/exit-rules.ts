@@ -46,11 +46,11 @@ const isZero = (text: string): boolean =>
   /^(?:true|EXIT_SUCCESS)?$/.test(text) || (isInteger(text) && !isFailure(text));
 /** Python prints a text that it exits with, and its exit code is 1. */
 const PRINTS_TEXT = wordSet('sys.exit SystemExit');
-function isText(tree: SyntaxTree, { type, children }: SyntaxNode): boolean {
+function exitsWithText(tree: SyntaxTree, { type, children }: SyntaxNode): boolean {
   if (/^(?:string|concatenated_string)$/.test(type)) return true;
   const first = children.find(({ named }) => named);
   if (!first) return false;
-  if (/^(?:parenthesized_expression|binary_operator)$/.test(type)) return isText(tree, first);
+  if (/^(?:parenthesized_expression|binary_operator)$/.test(type)) return exitsWithText(tree, first);
   return type === 'call' && /^(['"])[^'"]*\1\.(?:format|join)$/.test(nodeText(tree, first).slice(0, 300));
 }
 
@@ -90,7 +90,7 @@ function isCaught(tree: SyntaxTree, node: SyntaxNode): boolean {
 }
 const failsInPython = (tree: SyntaxTree, use: Use): boolean =>
   /^os\.EX_(?!OK\b)\w+$/.test(firstArgument(tree, use)) ||
-  (use.args?.[0] !== undefined && isText(tree, use.args[0]));
+  (use.args?.[0] !== undefined && exitsWithText(tree, use.args[0]));
 
 const endsProcess = (use: Use, tree: SyntaxTree): boolean => {
   const { path, written, args } = use;

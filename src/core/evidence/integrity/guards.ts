@@ -10,7 +10,7 @@ import { isCallback, isFunction } from './cases.ts';
 import { constantTruth } from './constants.ts';
 
 /** Constructs that may prevent code from running or hide its failure. */
-export type Guard = 'condition' | 'swallow' | 'never' | 'later' | 'function';
+export type Guard = 'condition' | 'swallow' | 'never' | 'later' | 'deferred' | 'function';
 
 const CONDITION_NODE =
   /^(?:if|if_statement|if_expression|elif_clause|else_if_clause|elsif|unless|if_modifier|unless_modifier|conditional_expression|ternary_expression|conditional|while|while_statement|while_expression|until|while_modifier|until_modifier)$/;
@@ -42,7 +42,8 @@ export function guardsOf(
 ): readonly Guard[] {
   let inner = node;
   return ancestors(node, until).flatMap((outer) => {
-    const guard = tests.has(outer) ? null : guardBy(tree, outer, inner);
+    const found = tests.has(outer) ? null : guardBy(tree, outer, inner);
+    const guard = found === 'later' && mayWait(tree, outer, until) ? 'deferred' : found;
     inner = outer;
     return guard ? [guard] : [];
   });
@@ -76,6 +77,27 @@ function guardBy(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard 
   if (!outer.named || /^(?:condition|initializer)$/.test(inner.field)) return null;
   const rule = GUARD_RULES.find(([types]) => types.test(outer.type));
   return rule?.[1](tree, outer, inner) ?? null;
+}
+
+/** What makes a test wait, or fail if its assertions did not all run. */
+const WAITS_BEFORE = /\.plan\(|\b(?:assertions|hasAssertions)\(/;
+const WAITS_AFTER =
+  /\bawait\b|\.Wait\(|<-|\bSleep\(|\b(?:run(?:All|OnlyPending)\w*|advanceTimers\w*|runMicrotasks|tick)\(/;
+/** A way to end the test that the test, or a promise in it, gets as a parameter: `done()`, `t.end()`, `resolve()`. */
+const endsBy = (name: string): RegExp =>
+  new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}(?:\\.(?:end|done))?\\s*\\(`);
+
+/** Whether a test may wait for what it starts here. Only execution says whether it does. */
+function mayWait(tree: SyntaxTree, deferred: SyntaxNode, test: SyntaxNode | null): boolean {
+  if (!test) return false;
+  const own = nodeText(tree, deferred);
+  if (WAITS_BEFORE.test(tree.text.slice(test.from, deferred.from))) return true;
+  if (WAITS_AFTER.test(tree.text.slice(deferred.to, test.to))) return true;
+  return ancestors(deferred, test)
+    .filter((one) => isCallback(one) || isFunction(one))
+    .flatMap((one) => child(one, 'parameters', 'parameter') ?? [])
+    .flatMap((list) => wordsIn(tree, list.from, list.to))
+    .some((name) => endsBy(name).test(own));
 }
 
 const isTried = ({ type }: SyntaxNode): boolean =>

@@ -86,6 +86,7 @@ const GUARDED_TEST_TEXTS: Readonly<Record<Guard, string>> = {
   never: 'a test never runs',
   swallow: 'the failure of a test is swallowed',
   later: 'a test is declared too late to run',
+  deferred: 'a test is declared too late to run',
   function: 'a test is inside a function that may never be called',
 };
 

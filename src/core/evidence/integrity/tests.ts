@@ -103,13 +103,17 @@ const GUARDED_ASSERTION_TEXTS: Readonly<Record<Exclude<Guard, 'function'>, strin
   swallow: 'the failure of an assertion is swallowed',
   never: 'an assertion never runs',
   later: 'an assertion runs only after the test has ended',
+  deferred: 'an assertion now runs later, and reading does not show whether the test waits for it',
 };
+
+const MAY_BE_HONEST: ReadonlySet<Guard> = new Set<Guard>(['condition', 'deferred']);
 
 /** Assertions that are unchanged but can no longer fail. */
 function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[] {
   const { before, after } = view;
   for (const [old, now] of kept) {
-    const guard = surplus(now.guards, old.guards).find((one) => one !== 'function');
+    const extra = surplus(now.guards, old.guards).filter((one) => one !== 'function');
+    const guard = extra.find((one) => !MAY_BE_HONEST.has(one)) ?? extra[0];
     const unawaited = old.awaited && !now.awaited && /\b(?:resolves|rejects|toPass)\b/.test(now.text);
     if (!guard && !unawaited) continue;
     const what = guard
@@ -119,7 +123,7 @@ function neutralisedAssertions({ view, kept }: MatchedView): readonly Suspicion[
     const isSameTest = testAround(before, old.at)?.name === testAround(after, now.at)?.name;
     // Behaviour that depends on platform or version is checked under a condition. The same text in another test may be
     // another assertion.
-    const severity = guard === 'condition' || !isSameTest ? 'question' : 'gate';
+    const severity = (guard && MAY_BE_HONEST.has(guard)) || !isSameTest ? 'question' : 'gate';
     return [{ kind: 'assertion-neutralised', what, at, severity, tests: testNames(before, [old]) }];
   }
   return [];
