@@ -50,6 +50,7 @@ const CHECK_FILES: readonly string[] = [
   'hatch.toml',
   'tox.ini',
   'tox.toml',
+  'noxfile.py',
   'pytest.ini',
   'requirements.txt',
   'requirements-dev.txt',

@@ -105,8 +105,13 @@ function withoutExpressions(line: string, { value, env }: ScriptPlace): string |
   });
   // tox has a name for the Python that is there, whatever the matrix says.
   if (/\btox\b/.test(text)) text = text.replace(/\s(?:-e|--env)[= ]?\S*\$\{\{.*?\}\}\S*/, ' -e py');
+  if (/\bnox\b/.test(text)) text = text.replaceAll(NOX_VERSION, '');
   return text.includes('${{') ? null : text;
 }
+
+/** The Python of a session, `tests-${{ … }}` or `--python ${{ … }}`: set-up says which one there is. */
+const NOX_VERSION =
+  /(?<=\s["']?[\w.]+)-(?:py(?:thon)?)?\$\{\{[^}]*\}\}(?=["'(\s]|$)|\s(?:-[pP]|--(?:force-|extra-)?pythons?)[= ]["']?\$\{\{[^}]*\}\}["']?(?=\s|$)/g;
 
 /** Variables that are unrelated to the code, or that must not be in a command: secrets, and options that carry reports. */
 const FOR_CI_ONLY =

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { noxInstalls } from './noxfile.ts';
 import { type Extras, extrasOf } from './python-extras.ts';
 import { readPlainToml } from './toml-and-yaml.ts';
 import { toxEnvironment } from './tox.ts';
@@ -89,7 +90,7 @@ const HatchManifest = z.object({ envs: z.record(z.string(), HatchEnvironment).ca
 const Project = tomlTable({ 'optional-dependencies': Names });
 
 /**
- * `read` has the texts of pyproject.toml, setup.cfg, setup.py, tox.ini and hatch.toml. Hostile or damaged files are
+ * `read` has the texts of pyproject.toml, setup.cfg, setup.py, tox.ini, noxfile.py and hatch.toml. Hostile or damaged files are
  * ignored. `narrow`: without extras and groups for development, if there are some for tests.
  */
 export function pythonProject(
@@ -105,8 +106,8 @@ export function pythonProject(
   const listedBy = extrasOf(tablesOfExtras(manifest), read);
   const extras = [...listedBy.keys()];
   const requirements = [
-    ...unique([...groups, ...toxEnvironment(read).groups]).flatMap((name) =>
-      groupRequirements(manifest, name),
+    ...unique([...groups, ...toxEnvironment(read).groups, ...noxInstalls(read['noxfile.py']).groups]).flatMap(
+      (name) => groupRequirements(manifest, name),
     ),
     ...uv['dev-dependencies'],
     ...Object.entries(pdm['dev-dependencies']).flatMap(([name, list]) => (isForTests(name) ? list : [])),

@@ -1,5 +1,6 @@
 import { chainParts } from './command-kinds.ts';
 import { folderParts } from './folder-parts.ts';
+import { noxInstalls, withOnePython } from './noxfile.ts';
 import { wordsOf } from './program-words.ts';
 import { isRequirement, type PythonProject, pythonProject } from './python-project.ts';
 import { listsVersions, toxEnvironment } from './tox.ts';
@@ -27,7 +28,7 @@ interface PythonFiles {
 export interface LeanSetup {
   /** Extras and groups for development, if there are some for tests. */
   readonly development?: boolean;
-  /** What only tox.ini lists. */
+  /** What only tox.ini or noxfile.py lists. */
   readonly tox?: boolean;
 }
 
@@ -40,16 +41,16 @@ export function pythonSetup(
   more: readonly string[],
   without: LeanSetup = {},
 ): string | null {
-  const { 'tox.ini': _tox, ...others } = all;
+  const { 'tox.ini': _tox, 'noxfile.py': _nox, ...others } = all;
   const read = without.tox ? others : all;
   const project = pythonProject(files, read, without.development);
   const locked = lockedSetup(files, project);
   if (locked !== null) return locked;
-  const tox = toxEnvironment(without.tox ? {} : all);
-  const ofTox = tox.lists.filter((path) => files.has(path));
-  const lists = [...new Set([...[...files].filter((path) => REQUIREMENTS.test(path)).sort(), ...ofTox])];
+  const tools = without.tox ? [] : [toxEnvironment(all), noxInstalls(all['noxfile.py'])];
+  const ofTools = tools.flatMap((one) => one.lists).filter((path) => files.has(path));
+  const lists = [...new Set([...[...files].filter((path) => REQUIREMENTS.test(path)).sort(), ...ofTools])];
   const { isPackage } = project;
-  const extras = [...new Set([...project.extras, ...tox.extras])];
+  const extras = [...new Set([...project.extras, ...tools.flatMap((one) => one.extras)])];
   // pip would refuse versions that the project's own files contradict, and install nothing.
   const known = new Set(
     [
@@ -58,7 +59,9 @@ export function pythonSetup(
       ...lists.flatMap((path) => (read[path] ?? '').split('\n').map((line) => line.trim())),
     ].map(packageNameOf),
   );
-  const added = tox.packages.filter((one) => isRequirement(one) && !known.has(packageNameOf(one)));
+  const added = tools
+    .flatMap((one) => one.packages)
+    .filter((one) => isRequirement(one) && !known.has(packageNameOf(one)));
   const listed = [...project.requirements, ...added].map(quoted);
   if (!isPackage && lists.length === 0 && listed.length === 0) return null;
   const wanted = [
@@ -180,6 +183,13 @@ export function startsProgram(command: string, program: (typeof PYTHON_TOOLS)[nu
 /** Whether a set-up command starts a program that reads a lock file of its own. */
 export const startsPythonTool = (setup: string): boolean => TOOLS.some((tool) => startsProgram(setup, tool));
 
+interface ToolProject {
+  /** The Python that has tox or nox. */
+  readonly python: string;
+  /** The project can be installed. */
+  readonly isPackage: boolean;
+}
+
 /** A test command that needs environments, and how set-up creates them. */
 interface PreparedTests {
   readonly setup: string;
@@ -190,21 +200,41 @@ interface PreparedTests {
  * tox and nox create an environment for each kind of test when the tests run, which needs the network. Set-up creates
  * them instead, and the tests install nothing. The project is installed again in each of them in editable mode,
  * because otherwise every candidate would be tested with the base's code; hatch does so by itself. Null for commands
- * that start none of them. `python` is the Python that has tox or nox, `isPackage` whether the project can be
- * installed.
+ * that start none of them.
  */
 export function preparedEnvironments(
   test: string,
   read: Readonly<Record<string, string>>,
-  { python, isPackage }: { readonly python: string; readonly isPackage: boolean },
+  project: ToolProject,
 ): PreparedTests | null {
+  const parts = chainParts(test) ?? [test];
+  const prepared = parts.map((part) => preparedPart(part, read));
+  const setups = [
+    ...prepared.flatMap((one) => one?.setup ?? []),
+    ...prepared.flatMap((one) => (one?.folder === undefined ? [] : editable(one.folder, project))),
+  ];
+  if (setups.length === 0) return null;
+  return {
+    setup: [...new Set(setups)].join(' && '),
+    test: parts.map((part, at) => prepared[at]?.test ?? part).join(' && '),
+  };
+}
+
+interface PreparedPart extends PreparedTests {
+  /** Where the environments are that contain the project; absent if the program keeps it up to date. */
+  readonly folder?: string;
+}
+
+/** A command of the chain. */
+function preparedPart(test: string, read: Readonly<Record<string, string>>): PreparedPart | null {
   const tox = /^((?:\w+=\S+ )*\S*python[\d.]* -m tox)\b(?: run\b)?(.*)$/.exec(test);
   if (tox) {
     const [, start = '', rest = ''] = tox;
     const options = `${rest}${/ -e| --env/.test(rest) || !listsVersions(read) ? '' : ' -e py'}`;
     return {
-      setup: [`${start} --notest${options}`, ...editable('.tox', python, isPackage)].join(' && '),
+      setup: `${start} --notest${options}`,
       test: `${start} --skip-pkg-install${options}`,
+      folder: '.tox',
     };
   }
   const hatch = /^((?:\w+=\S+ )*hatch) (test|run)\b(?: (?:(\w[\w.-]*):)?\S+)?/.exec(test);
@@ -214,15 +244,17 @@ export function preparedEnvironments(
   }
   const nox = /^((?:\w+=\S+ )*\S*python[\d.]* -m nox)\b(.*)$/.exec(test);
   if (!nox) return null;
-  const [, start = '', rest = ''] = nox;
+  const [, start = '', given = ''] = nox;
+  const rest = withOnePython(given, read['noxfile.py']);
   return {
-    setup: [`${start} --install-only${rest}`, ...editable('.nox', python, isPackage)].join(' && '),
+    setup: `${start} --install-only${rest.replace(/ --no-install\b/, '')}`,
+    folder: '.nox',
     test: `${start} -R${rest.replace(/ -[rR]\b| --reuse-existing-virtualenvs\b| --no-install\b/g, '')}`,
   };
 }
 
 /** Every environment contains the project as it is in the repository; its dependencies are already installed. */
-const editable = (folder: string, python: string, isPackage: boolean): readonly string[] =>
+const editable = (folder: string, { python, isPackage }: ToolProject): readonly string[] =>
   isPackage
     ? [
         `for one in ${folder}/*/bin/python; do ${python} -m pip --python "$one" install --no-deps -e . || exit 1; done`,

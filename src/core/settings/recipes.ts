@@ -1,4 +1,5 @@
 import { type StepKind, stepKind, stepKindByName } from './command-kinds.ts';
+import { defaultSessions, noxCall, noxSessions, sessionNamed } from './noxfile.ts';
 
 /** The commands of a makefile target, tox environment or nox session. */
 interface RecipeLine {
@@ -14,7 +15,8 @@ type Files = Readonly<Record<string, string>>;
 /** The lines run by `make test`, `tox` or `nox`; null for another command, or if they cannot be separated. */
 export function recipeLines(words: readonly string[], files: Files): readonly RecipeLine[] | null {
   const [first = '', ...rest] = words;
-  const python = /^python[\d.]*$/.test(first) && rest[0] === '-m';
+  // Set-up starts them by the Python of its own environment.
+  const python = /^(?:[\w.-]+\/)*python[\d.]*$/.test(first) && rest[0] === '-m';
   const program = python ? (rest[1] ?? '') : first;
   const start = python ? words.slice(0, 3).join(' ') : first;
   const options = python ? rest.slice(2) : rest;
@@ -81,15 +83,36 @@ function plainRecipe(line: string, variables: ReadonlyMap<string, string>): stri
   return known ? expanded : null;
 }
 
+/** The words of a command of tox, after its name. */
+interface ToxCall {
+  /** Options that apply to every environment. */
+  readonly options: readonly string[];
+  /** The value of `-e`; null without. */
+  readonly chosen: string | null;
+  /** What the tests get, with `--` before it; empty for none. */
+  readonly passedOn: string;
+}
+
+const TOX_FLAG =
+  /^(?:-[rvq]+|--(?:recreate|verbose|quiet|skip-pkg-install|skip-missing-interpreters)(?:=\w+)?)$/;
+
+function toxCall(words: readonly string[]): ToxCall | null {
+  const end = words.indexOf('--');
+  const given = words.slice(/^(?:r|run)$/.test(words[0] ?? '') ? 1 : 0, end < 0 ? words.length : end);
+  const options = given.filter((word) => TOX_FLAG.test(word));
+  const selecting = given.filter((word) => !TOX_FLAG.test(word)).join(' ');
+  const chosen = selecting === '' ? null : (/^-e(?: |=)?([\w.,-]+)$/.exec(selecting)?.[1] ?? undefined);
+  if (chosen === undefined) return null;
+  return { options, chosen, passedOn: end < 0 ? '' : ` ${words.slice(end).join(' ')}` };
+}
+
 /** Environments that tox runs, one to a step; those of the tests together, as `tox -e a,b`. */
 function toxLines(start: string, given: readonly string[], files: Files): readonly RecipeLine[] | null {
   const ini = sectionsOf(files['tox.ini'] ?? '');
-  const [skip] = given.filter((word) => word === '--skip-pkg-install');
-  const tox = skip === undefined ? start : `${start} ${skip}`;
-  const options = given.filter((word) => word !== skip);
-  const chosen = options.length === 0 ? null : /^-e(?: |=)?([\w.,-]+)$/.exec(options.join(' '));
-  if (options.length > 0 && !chosen) return null;
-  const listed = chosen?.[1] ?? ini.get('tox')?.get('envlist') ?? ini.get('tox')?.get('env_list') ?? '';
+  const call = toxCall(given);
+  if (!call) return null;
+  const tox = [start, ...call.options].join(' ');
+  const listed = call.chosen ?? ini.get('tox')?.get('envlist') ?? ini.get('tox')?.get('env_list') ?? '';
   const names = listed.includes('{') ? null : listed.split(/[\s,]+/).filter((name) => name !== '');
   if (!names || names.length === 0 || names.some((name) => !/^[\w.-]+$/.test(name))) return null;
   const commandsOf = (name: string): readonly string[] =>
@@ -99,7 +122,7 @@ function toxLines(start: string, given: readonly string[], files: Files): readon
       .filter((line) => line !== '');
   return grouped(
     names.map((name) => ({ name, lines: commandsOf(name) })),
-    (some) => `${tox} -e ${some.join(',')}`,
+    (some) => `${tox} -e ${some.join(',')}${call.passedOn}`,
   );
 }
 
@@ -161,40 +184,17 @@ export function sectionsOf(text: string): ReadonlyMap<string, ReadonlyMap<string
   return sections;
 }
 
-/** Sessions of a noxfile that are written as plain functions. */
 function noxLines(start: string, given: readonly string[], files: Files): readonly RecipeLine[] | null {
-  const text = files['noxfile.py'] ?? '';
-  const [reuse] = given.filter((word) => word === '-R');
-  const nox = reuse === undefined ? start : `${start} ${reuse}`;
-  const options = given.filter((word) => word !== reuse);
-  const [option, ...chosen] = options;
-  if (option !== undefined && !(/^(?:-s|--session|--sessions)$/.test(option) && chosen.length > 0))
-    return null;
-  const all = new Map(
-    text
-      .split(/^(?=@nox\.session|@session)/m)
-      .slice(1)
-      .flatMap((block) => {
-        const name = /name\s*=\s*["']([\w.-]+)["']/.exec(block.split('\ndef ', 1)[0] ?? '')?.[1];
-        const own = name ?? /^def (\w+)\(/m.exec(block)?.[1];
-        return own === undefined ? [] : [[own, sessionCommands(block)] as const];
-      }),
-  );
-  const default_ = /^nox\.options\.sessions\s*=\s*[[(]([^\])]*)[\])]/m.exec(text)?.[1];
-  const named =
-    default_ === undefined
-      ? [...all.keys()]
-      : [...default_.matchAll(/["']([\w.-]+)["']/g)].map(([, one]) => one as string);
-  const wanted = chosen.length > 0 ? chosen : named;
-  if (wanted.length === 0 || wanted.some((name) => !all.has(name))) return null;
-  return grouped(
-    wanted.map((name) => ({ name, lines: all.get(name) ?? [] })),
-    (some) => `${nox} -s ${some.join(' ')}`,
-  );
+  const text = files['noxfile.py'];
+  const call = noxCall(given);
+  const all = noxSessions(text);
+  const wanted = call?.sessions ?? defaultSessions(text);
+  const sessions = wanted.flatMap((name) => {
+    const session = sessionNamed(name, all);
+    return session ? [{ name, lines: session.commands }] : [];
+  });
+  if (!call || wanted.length === 0 || sessions.length < wanted.length) return null;
+  const nox = [start, ...call.options].join(' ');
+  const passedOn = call.passedOn.length > 0 ? ` -- ${call.passedOn.join(' ')}` : '';
+  return grouped(sessions, (some) => `${nox} -s ${some.join(' ')}${passedOn}`);
 }
-
-/** The words of each literal `session.run(…)`. */
-const sessionCommands = (block: string): readonly string[] =>
-  [...block.matchAll(/session\.run\(([^)]*)\)/g)].map(([, list = '']) =>
-    [...list.matchAll(/["']([^"'\n]+)["']/g)].map(([, word]) => word as string).join(' '),
-  );

@@ -264,7 +264,7 @@ function goSteps(words: readonly string[], place: CommandContext): readonly Test
   }));
 }
 
-const STARTS_RECIPE = /^(?:g?make|(?:python[\d.]* -m )?(?:tox|nox))(?: |$)/;
+const STARTS_RECIPE = /^(?:g?make|(?:(?:[\w.-]+\/)*python[\d.]* -m )?(?:tox|nox))(?: |$)/;
 
 /** What a makefile, tox or nox starts at the top of the repository. */
 function recipeSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {

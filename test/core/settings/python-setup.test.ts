@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { detectChecks, venvPath, wantedTools } from '../../../src/core/settings/index.ts';
+import { detectChecks, reportPlan, venvPath, wantedTools } from '../../../src/core/settings/index.ts';
 import { pythonProject } from '../../../src/core/settings/python-project.ts';
 import {
   broughtBySetup,
@@ -533,6 +533,69 @@ describe('environments of test tools are made by set-up, and the tests install n
       setup: `${start} nox && .venv/bin/python -m nox --install-only -s tests && ${EDITABLE('.nox')}`,
       test: '.venv/bin/python -m nox -R -s tests',
     });
+  });
+
+  const NOXFILE = `import nox
+
+@nox.session(python=["3.9", "3.14"])
+def tests(session):
+    session.install("-e", ".[web]", "pytest", 'respx<1; python_version<"4"', f"django=={version}")
+    session.install("-r", "tests/more.txt", "-c", "limits.txt", *nox.project.dependency_groups(all, "mocks"))
+    session.run("pytest", *session.posargs)
+`;
+
+  test.each([
+    [`nox -s tests-\${{ matrix.python }}`, '-R -P python3 -s tests'],
+    [`nox -s tests --python \${{ matrix.python }} -- -x`, '-R -P python3 -s tests -- -x'],
+    [`uvx nox --session "tests-\${{ matrix.python }}"`, '-R -P python3 -s tests'],
+    [`nox -p \${{ matrix.python }}`, '-R -P python3'],
+    ['nox -s tests-3.9 "tests(django=5)"', '-R -P python3 -s tests "tests(django=5)"'],
+    ['nox -s tests -p 3.9', '-R -s tests -p 3.9'],
+  ])('nox, of whose versions of Python the sandbox has one: %s', (command, options) => {
+    const files = { ...PACKAGE, 'noxfile.py': NOXFILE, '.github/workflows/ci.yml': ci(command) };
+    expect(detect(files).test).toBe(`.venv/bin/python -m nox ${options}`);
+  });
+
+  test('several parts of nox', () => {
+    const both = 'nox -s tests -- tests/unit && nox --no-install -s tests -- tests/more';
+    const files = { ...PACKAGE, '.github/workflows/ci.yml': ci(both) };
+    const nox = '.venv/bin/python -m nox';
+    expect(detect(files)).toEqual({
+      setup: `${start} nox && ${nox} --install-only -s tests -- tests/unit && ${nox} --install-only -s tests -- tests/more && ${EDITABLE('.nox')}`,
+      test: `${nox} -R -s tests -- tests/unit && ${nox} -R -s tests -- tests/more`,
+    });
+  });
+
+  test('where pytest runs without nox, set-up installs what the session for tests does', () => {
+    const toml =
+      '[project]\nname = "x"\n[tool.pytest.ini_options]\nx = 1\n[dependency-groups]\nmocks = ["moto"]\n';
+    const files = { 'pyproject.toml': toml, 'noxfile.py': NOXFILE, 'tests/more.txt': '' };
+    expect(detect(files).setup).toContain(
+      `-e '.[web]' -r tests/more.txt 'moto' 'pytest' 'respx<1; python_version<"4"' ||`,
+    );
+    const { others } = detectChecks({ files: Object.keys(files), read: files });
+    expect(others[0]?.commands.setup).toContain("-e '.' pytest ||");
+  });
+
+  test.each([
+    ['tox -e py', { 'tox.ini': '[tox]\nenvlist = py\n[testenv]\ncommands = pytest {posargs}\n' }],
+    ['tox run -v -e py -- -x', { 'tox.ini': '[testenv]\ncommands = pytest {posargs}\n' }],
+    ['nox -s tests', { 'noxfile.py': NOXFILE }],
+    ['nox -v --session=tests -- -x', { 'noxfile.py': NOXFILE }],
+  ])('%s has a report of pytest', (command, files) => {
+    const read = { ...PACKAGE, ...files, '.github/workflows/ci.yml': ci('pip install tox nox', command) };
+    const { commands, others } = detectChecks({ files: Object.keys(read), read });
+    const tests = [commands, ...others.map((one) => one.commands)].map((one) => one.test ?? '');
+    const found = tests.find((one) => /^\.venv\/bin\/python -m [nt]ox /.test(one)) ?? '';
+    const plan = reportPlan(found, files);
+    expect(plan.commands).toMatchObject([
+      {
+        command: found.replace('--session=', '-s '),
+        report: { format: 'junit' },
+        env: { PYTEST_ADDOPTS: expect.any(String) },
+      },
+    ]);
+    expect(plan).not.toHaveProperty('hint');
   });
 
   test('hatch, which is brought along', () => {
