@@ -1,4 +1,5 @@
 import { cargo, cmake, fillCaches, go } from './compiled-ecosystems.ts';
+import { dotnet } from './dotnet-ecosystem.ts';
 import { gradle, maven } from './jvm-ecosystems.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
@@ -121,41 +122,6 @@ function php({ files, read }: RepositorySnapshot): Ecosystem | null {
       : requires
         ? 'vendor/bin/phpunit'
         : 'phpunit',
-  };
-}
-
-const DOTNET_FILE = /\.(?:slnx?|(?:cs|fs|vb)proj)$/;
-
-/** Below the top: a list of projects, which has all tests, or a project of tests. Their paths need no quotes. */
-const DOTNET_BELOW: readonly RegExp[] = [
-  /^[\w.-]+(?:\/[\w.-]+)*\/[\w.-]+\.slnx?$/,
-  /^[\w.-]+(?:\/[\w.-]+)*\/[\w.-]*Tests?\.(?:cs|fs|vb)proj$/,
-];
-
-/** What builds a program in C or C++, whose project files for Visual Studio lie in a folder. */
-const C_BUILDS = ['CMakeLists.txt', 'GNUmakefile', 'makefile', 'Makefile', 'configure.ac', 'meson.build'];
-
-function dotnet({ files }: RepositorySnapshot): Ecosystem | null {
-  const all = [...files].filter((path) => DOTNET_FILE.test(path));
-  // Visual Studio has such files for programs in C and C++, too.
-  if (all.every((path) => /\.slnx?$/.test(path))) return null;
-  const near = all
-    .filter((path) => !SAMPLE_FOLDERS.test(path))
-    .map((path) => ({ path, depth: path.split('/').length }))
-    .toSorted((a, b) => a.depth - b.depth || (a.path < b.path ? -1 : 1));
-  // If nothing stands at the top, dotnet must be told which project it is.
-  const file = [/^[^/]+\.slnx?$/, /^[^/]+\.(?:cs|fs|vb)proj$/, ...DOTNET_BELOW]
-    .map((sign) => near.find(({ path }) => sign.test(path))?.path)
-    .find((one) => one !== undefined);
-  if (file === undefined) return null;
-  const isTop = !file.includes('/');
-  const of = isTop ? '' : ` ${file}`;
-  return {
-    file,
-    setup: `dotnet restore${of}`,
-    build: `dotnet build${of} --no-restore`,
-    test: `dotnet test${of} --no-build`,
-    ...(!isTop && C_BUILDS.some((name) => files.has(name)) ? { guessed: true } : {}),
   };
 }
 

@@ -48,7 +48,7 @@ interface NoxInstalls {
 /** With what is between brackets in it, once. */
 const INSTALL = /session\.install\(((?:[^()"']|"[^"\n]*"|'[^'\n]*'|\([^()]*\))*)\)/g;
 /** Text that Python fills in is none. */
-const LITERAL = /(\w?)(?:"([^"\n]*)"|'([^'\n]*)')(\s*(?:%|\.\w))?/g;
+const WRITTEN_TEXT = /(\w?)(?:"([^"\n]*)"|'([^'\n]*)')(\s*(?:%|\.\w))?/g;
 
 /** What the first session that runs tests installs. */
 export function noxInstalls(noxfile: string | undefined): NoxInstalls {
@@ -83,7 +83,7 @@ const splitPipOption = (word: string): readonly string[] => {
 };
 
 const literals = (list: string): readonly string[] =>
-  [...list.matchAll(LITERAL)].flatMap(([, prefix, one, other, filledIn]) =>
+  [...list.matchAll(WRITTEN_TEXT)].flatMap(([, prefix, one, other, filledIn]) =>
     prefix === '' && filledIn === undefined ? [one ?? other ?? ''] : [],
   );
 

@@ -67,6 +67,7 @@ const TOP_FILES = [
     '.python-version',
   ],
   ...['pyproject.toml', 'rust-toolchain', 'rust-toolchain.toml', 'go.mod', '.ruby-version', '.java-version'],
+  ...['Pipfile', 'setup.cfg', 'setup.py', 'Gemfile', 'composer.json', 'global.json', 'Dockerfile'],
   ...['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'yarn.lock', '.yarnrc.yml', TRAVIS_FILE],
 ];
 

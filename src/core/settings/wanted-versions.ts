@@ -60,13 +60,29 @@ export function versionOf(
   switch (language) {
     case 'node': {
       const engines = fromManifest('engines', manifest);
-      return asked ?? fromManifest('volta', manifest) ?? tested ?? nearest(engines);
+      return (
+        asked ?? fromManifest('volta', manifest) ?? tested ?? nearest(engines) ?? inDockerfile('node', texts)
+      );
     }
     case 'python': {
-      const requires = /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m;
-      const supported = versionInFile(texts, 'pyproject.toml', requires);
-      return asked ?? tested ?? nearest(supported);
+      // pipenv ends where this one is not there.
+      const pinned = versionInFile(
+        texts,
+        'Pipfile',
+        /^python_(?:full_)?version\s*=\s*["'](\d[\d.]{0,20})["']/m,
+      );
+      const own = asked ?? (pinned && { ...pinned, range: pinnedRange(language, pinned.range) ?? '' });
+      return own ?? tested ?? nearest(supportedPython(texts)) ?? inDockerfile('python', texts);
     }
+    case 'ruby': {
+      const required = inGemfile(texts);
+      // Bundler accepts no other.
+      return asked ?? (required && /^\d/.test(required.range) ? required : (tested ?? required));
+    }
+    case 'php':
+      return asked ?? tested ?? inComposer(texts);
+    case 'dotnet':
+      return asked ?? inGlobalJson(texts) ?? tested;
     case 'rust':
       return (
         versionInFile(texts, 'rust-toolchain.toml', /^\s*channel\s*=\s*["']([\w.-]{1,60})["']/m) ??
@@ -80,6 +96,64 @@ export function versionOf(
     default:
       return asked ?? tested;
   }
+}
+
+const REQUIRES_PYTHON: readonly (readonly [file: string, pattern: RegExp])[] = [
+  ['pyproject.toml', /^\s*requires-python\s*=\s*["']([^"'\n]{1,100})["']/m],
+  [
+    'pyproject.toml',
+    /^\[tool\.poetry\.dependencies\][^\S\n]*\n(?:(?!\[).*\n)*?python\s*=\s*["']([^"'\n]{1,100})["']/m,
+  ],
+  ['setup.cfg', /^\s*python_requires\s*=\s*([^\n#]{1,100})/m],
+  ['setup.py', /\bpython_requires\s*=\s*["']([^"'\n]{1,100})["']/],
+];
+
+/** The versions that the project can be installed with. */
+function supportedPython(texts: Texts): WantedVersion | null {
+  for (const [file, pattern] of REQUIRES_PYTHON) {
+    const found = versionInFile(texts, file, pattern);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function inGemfile(texts: Texts): WantedVersion | null {
+  const line = versionInFile(texts, 'Gemfile', /^ruby[ (]+((?:["'][^"'\n]{1,40}["'][, ]*)+)/m);
+  return line && { ...line, range: line.range.replace(/["']/g, '').replace(/[, ]+$/, '') };
+}
+
+function inComposer(texts: Texts): WantedVersion | null {
+  const require = /"require"\s*:\s*\{[^{}]*?"php"\s*:\s*"([^"\n]{1,100})"/;
+  const line = versionInFile(texts, 'composer.json', require);
+  return line && { ...line, range: line.range.replace(/\s*\|+\s*/g, ' || ') };
+}
+
+/** What an application is built on: often the only version that a repository names. */
+function inDockerfile(language: 'node' | 'python', texts: Texts): WantedVersion | null {
+  const image = RegExp(
+    `^FROM\\s+(?:--platform=\\S+\\s+)?(?:[\\w.-]+/){0,3}${language}:(\\d[\\d.]{0,20})(?=[-@\\s]|$)`,
+    'mi',
+  );
+  const found = versionInFile(texts, 'Dockerfile', image);
+  const range = found && pinnedRange(language, found.range);
+  return found && range !== null ? { ...found, range } : null;
+}
+
+/** Which SDKs `dotnet` starts with, of those on the machine: patches of one hundred, unless more is allowed. */
+function inGlobalJson(texts: Texts): WantedVersion | null {
+  const sdk = /"sdk"\s*:\s*\{([^{}]*)\}/.exec(texts.get('global.json') ?? '')?.[1] ?? '';
+  const version = /"version"\s*:\s*"(\d+\.\d+\.\d+)/.exec(sdk)?.[1];
+  if (version === undefined) return null;
+  const [, forward = 'patch'] = /"rollForward"\s*:\s*"(?:latest)?(\w+)"/i.exec(sdk) ?? [];
+  const [major, minor, patch = 0] = version.split('.').map(Number);
+  const range = {
+    disable: version,
+    feature: `~${version}`,
+    minor: `^${version}`,
+    major: `>=${version}`,
+  }[forward.toLowerCase()];
+  const band = `>=${version} <${major}.${minor}.${(Math.floor(patch / 100) + 1) * 100}`;
+  return { range: range ?? band, file: 'global.json' };
 }
 
 const OWN_FILES: Partial<Record<RuntimeLanguage, readonly string[]>> = {

@@ -449,6 +449,28 @@ describe('commands are detected', () => {
       { setup: 'dotnet restore', build: 'dotnet build --no-restore', test: 'dotnet test --no-build' },
     ],
     [
+      '.NET with several solutions, between which dotnet does not choose',
+      ['X.Samples.sln', 'X.sln', 'src/X/X.csproj'],
+      {},
+      {
+        setup: 'dotnet restore X.sln',
+        build: 'dotnet build X.sln --no-restore',
+        test: 'dotnet test X.sln --no-build',
+      },
+    ],
+    [
+      '.NET with the project that CI names beside a solution',
+      ['X.sln', 'All.csproj', '.github/workflows/ci.yml'],
+      {
+        '.github/workflows/ci.yml': 'on: push\njobs: {}\n# dotnet pack X.sln.cache, dotnet test All.csproj\n',
+      },
+      {
+        setup: 'dotnet restore All.csproj',
+        build: 'dotnet build All.csproj --no-restore',
+        test: 'dotnet test All.csproj --no-build',
+      },
+    ],
+    [
       '.NET without a solution, by its project of tests',
       ['src/X/X.csproj', 'tests/X.Tests/X.Tests.csproj'],
       {},

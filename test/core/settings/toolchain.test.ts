@@ -232,6 +232,36 @@ describe('languages and their versions', () => {
     expect(found.languages.get('dotnet')).toBe('bindings/X.csproj');
   });
 
+  const sdk = (text: string) => ({ 'global.json': `{ "sdk": { "version": "8.0.417", ${text} } }` });
+  const poetry = '[tool.poetry.dependencies]\nrequests = "*"\npython = ">=3.9,<3.12"\n[x]\npython = "9"\n';
+  const steps =
+    '      - uses: ruby/setup-ruby@v1\n        with: { ruby-version: "3.3" }\n      - run: bundle exec rspec\n';
+  const ruby = {
+    '.github/workflows/ci.yml': `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n${steps}`,
+  };
+  test.each([
+    ['python', { 'pyproject.toml': poetry }, '>=3.9,<3.12'],
+    ['python', { Pipfile: '[requires]\npython_version = "3.9"\n' }, '3.9'],
+    ['python', { 'setup.py': "setup(python_requires='>=3.8')" }, '>=3.8'],
+    ['python', { 'setup.py': '', 'setup.cfg': '[options]\npython_requires = >=3.7, <4\n' }, '>=3.7, <4'],
+    [
+      'python',
+      { 'requirements.txt': '', Dockerfile: 'FROM docker.io/library/python:3.11-slim AS a\n' },
+      '3.11',
+    ],
+    ['node', { 'package.json': '{}', Dockerfile: 'FROM --platform=x node:20.9.0-alpine\n' }, '^20.9.0'],
+    ['node', { 'package.json': '{}', Dockerfile: 'FROM nodejs:20\nFROM x-node:20\n' }, undefined],
+    ['ruby', { Gemfile: 'source "x"\nruby "3.1.4"\n', ...ruby }, '3.1.4'],
+    ['ruby', { Gemfile: 'ruby ">= 3.1", "< 3.4"\n' }, '>= 3.1, < 3.4'],
+    ['ruby', { Gemfile: 'ruby "~> 3.1"\n', ...ruby }, '3.3'],
+    ['php', { 'composer.json': '{"require":{"a/b":"*","php":"^7.4|^8.0"}}' }, '^7.4 || ^8.0'],
+    ['dotnet', sdk('"rollForward": "latestFeature"'), '~8.0.417'],
+    ['dotnet', sdk('"rollForward": "latestMajor"'), '>=8.0.417'],
+    ['dotnet', sdk('"allowPrerelease": false'), '>=8.0.417 <8.0.500'],
+  ] as const)('of %s stand in %j', (language, files: Readonly<Record<string, string>>, range) => {
+    expect(wanted(files).versions.get(language)?.range).toBe(range);
+  });
+
   test('need no program that the repository brings as a wrapper', () => {
     expect([...wanted({ 'pom.xml': '', mvnw: '' }).programs.keys()]).toEqual([]);
   });
