@@ -40,6 +40,7 @@ const CHECK_FILES: readonly string[] = [
   TRAVIS_FILE,
   'package.json',
   'pnpm-workspace.yaml',
+  '.yarnrc.yml',
   'go.mod',
   'go.work',
   'Cargo.toml',

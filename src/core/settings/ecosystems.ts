@@ -159,7 +159,7 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
     ? manager === 'bun'
       ? 'bun run test'
       : `${manager} test`
-    : (ofPackages ?? guessedTest(facts, files));
+    : (ofPackages ?? guessedTest(facts, files, manager));
   const builds = facts.scripts.has('build');
   if (!test && !builds) return null;
   const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
@@ -218,9 +218,13 @@ function workspaceTest(
   }
 }
 
-function guessedTest(facts: PackageFacts, files: ReadonlySet<string>): string | null {
+/** Bun has a runner of its own, whose tests import `bun:test`, and needs no script for it. */
+const BUN_TEST = /[._](?:test|spec)\.[cm]?[jt]sx?$/;
+
+function guessedTest(facts: PackageFacts, files: ReadonlySet<string>, manager: string): string | null {
   const [runner] = NODE_RUNNERS.find(([name]) => facts.packages.has(name)) ?? [];
   if (runner !== undefined) return runner === 'vitest' ? 'npx vitest run' : `npx ${runner}`;
+  if (manager === 'bun' && [...files].some((path) => BUN_TEST.test(path))) return 'bun test';
   return [...files].some(isNodeTest) ? NODE_TEST : null;
 }
 

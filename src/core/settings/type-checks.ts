@@ -160,8 +160,17 @@ const compilerCheck = (facts: PackageFacts, { files, read }: RepositorySnapshot)
   files.has('tsconfig.json') &&
   facts.packages.has('typescript') &&
   !CHECKS_NOTHING.test(read['tsconfig.json'] ?? '')
-    ? { command: 'node_modules/.bin/tsc --noEmit', file: 'tsconfig.json' }
+    ? {
+        command: `${hasPlugAndPlay(facts, { files, read }) ? 'yarn ' : 'node_modules/.bin/'}tsc --noEmit`,
+        file: 'tsconfig.json',
+      }
     : null;
+
+/** Since version 2, Yarn makes no `node_modules` unless it is told to. */
+const hasPlugAndPlay = (facts: PackageFacts, { files, read }: RepositorySnapshot): boolean =>
+  nodeManager(facts, files) === 'yarn' &&
+  files.has('.yarnrc.yml') &&
+  !/^nodeLinker:\s*["']?(?:node-modules|pnpm)\b/m.test(read['.yarnrc.yml'] ?? '');
 
 function pythonCheck({ files, read }: RepositorySnapshot, setup: string): FoundCommand | null {
   const tools = toolTables(read['pyproject.toml'] ?? '');

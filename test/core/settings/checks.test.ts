@@ -112,6 +112,16 @@ describe('commands are detected', () => {
     expect(node(fields, 'bun.lock')).toMatchObject({ test: 'bun run test' });
   });
 
+  test('bun needs no script for its tests; another runner is used where it is installed', () => {
+    const fields = { devDependencies: { typescript: '5' } };
+    expect(node(fields, 'bun.lock', 'src/list.test.ts').test).toBe('bun test');
+    expect(node(fields, 'bun.lock', 'list.test.js').test).toBe('bun test');
+    expect(node(fields, 'bun.lock', 'src/latest.ts').test).toBeUndefined();
+    expect(node(fields, 'package-lock.json', 'list.test.js').test).toBe('node --test');
+    const vitest = { devDependencies: { vitest: '4' } };
+    expect(node(vitest, 'bun.lock', 'list.test.ts').test).toBe('npx vitest run');
+  });
+
   test('mui/base-ui: the tests without a browser are a next try', () => {
     const next = (scripts: Record<string, string>) =>
       detectChecks({

@@ -33,6 +33,19 @@ describe('the type check is detected from', () => {
       'node_modules/.bin/tsc --noEmit',
     ],
     [
+      'a compiler of Yarn without node_modules',
+      { 'package.json': manifest({}), 'yarn.lock': '', '.yarnrc.yml': '', 'tsconfig.json': '{}' },
+      'yarn tsc --noEmit',
+    ],
+    [
+      'a compiler of Yarn with node_modules',
+      {
+        ...{ 'package.json': manifest({}), 'tsconfig.json': '{}' },
+        ...{ 'yarn.lock': '', '.yarnrc.yml': 'enableScripts: false\nnodeLinker: node-modules\n' },
+      },
+      'node_modules/.bin/tsc --noEmit',
+    ],
+    [
       'mypy.ini',
       { 'pyproject.toml': '[project]\nname = "a"\n[tool.pytest]\n', 'mypy.ini': '[mypy]\nfiles = src\n' },
       'python3 -m mypy',
