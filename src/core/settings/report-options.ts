@@ -11,7 +11,8 @@ type AppendedTo = 'vitest' | 'jest' | 'mocha' | 'deno' | 'bun' | 'borp' | 'phpun
 export function appended(runner: AppendedTo, words: readonly string[], folder: string): string {
   switch (runner) {
     case 'vitest':
-      return `${onceOnly(runner, words)}--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml`;
+      // In its JUnit file, a test that did not run looks like one that passed.
+      return `${onceOnly(runner, words)}--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml --reporter=json --outputFile.json=${folder}/report.json`;
     case 'jest':
       return `${onceOnly(runner, words)}${inWorkers(words)}--ci --json --outputFile=${folder}/report.json`;
     case 'mocha':

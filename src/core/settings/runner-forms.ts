@@ -12,6 +12,7 @@ import { ADDED, ALWAYS, appended, pytestOptions, withOptions } from './report-op
 
 export type ReportFormat =
   | 'junit'
+  | 'vitest'
   | 'jest-json'
   | 'mocha-json'
   | 'tap'
@@ -39,6 +40,8 @@ export type ReportSource =
       readonly format: ReportFormat;
       /** Older versions of the runner cannot write a file and write the same to standard output. */
       readonly orStdout?: true;
+      /** Another file of the runner, which is read behind the first one. */
+      readonly second?: string;
     }
   /** Any number of files below the working folder. */
   | { readonly source: 'tree'; readonly pattern: string; readonly format: 'junit-files' }
@@ -124,7 +127,12 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
 const DJANGO = /(?:^|\/)(?:manage|runtests)\.py$/;
 
 const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = {
-  vitest: xml,
+  vitest: (folder) => ({
+    source: 'file',
+    file: `${folder}/report.xml`,
+    format: 'vitest',
+    second: `${folder}/report.json`,
+  }),
   pytest: xml,
   'node-test': xml,
   deno: xml,

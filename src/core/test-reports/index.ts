@@ -3,7 +3,7 @@ import type { ReportFormat } from '../settings/index.ts';
 import { readCargo } from './cargo.ts';
 import { readDotnet, readMinitest } from './console-output.ts';
 import { readGo, readJest, readMocha, readRspec } from './json.ts';
-import { readJUnit, readJUnitFiles } from './junit.ts';
+import { readJUnit, readJUnitFiles, readVitest } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
 import { readUnknown, readUvu } from './runner-text.ts';
 import { readTap } from './tap.ts';
@@ -24,6 +24,7 @@ const MAX_REPORTED_TESTS = 200_000;
 
 const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   junit: readJUnit,
+  vitest: readVitest,
   'jest-json': readJest,
   'mocha-json': readMocha,
   tap: readTap,

@@ -38,6 +38,28 @@ export function readJest(text: string): Outcomes {
   return outcomes;
 }
 
+/** A test by its file and the titles of its suites and of itself. */
+interface TestTitles {
+  readonly file: string;
+  readonly titles: readonly string[];
+}
+
+/**
+ * Tests in the output of vitest's reporter `json` that did not run, or not to their end: their worker died, a hook
+ * failed before them, or the run ended early. Throws an Error for anything else.
+ */
+export function unfinishedInVitest(text: string): readonly TestTitles[] {
+  return Jest.parse(JSON.parse(text)).testResults.flatMap(({ name, assertionResults }) =>
+    assertionResults
+      .filter(({ status }) => status === 'pending')
+      // Versions before 2, and tests of types, name the file as a suite.
+      .map(({ ancestorTitles, title }) => ({
+        file: name,
+        titles: [...ancestorTitles.filter((one) => !name.endsWith(one)), title],
+      })),
+  );
+}
+
 const jestOutcome = (status: string): TestOutcome => {
   if (status === 'passed') return 'passed';
   return status === 'failed' ? 'failed' : 'skipped';

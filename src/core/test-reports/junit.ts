@@ -1,6 +1,7 @@
 import { XMLParser } from 'fast-xml-parser';
 import { z } from 'zod';
 import type { TestOutcome } from '../evidence/index.ts';
+import { unfinishedInVitest } from './json.ts';
 import { Outcomes, relativePath } from './outcomes.ts';
 
 /** Maximum depth of nested `describe`; no real report is deeper. */
@@ -48,6 +49,40 @@ export function readJUnit(text: string): Outcomes {
   for (const suite of suites) addSuite(suite, [], '', outcomes);
   return outcomes;
 }
+
+/**
+ * Parses the JUnit XML of vitest, and behind it the output of its reporter `json`. The XML says nothing about a test that
+ * did not run or did not end, as about one that passed; such a test is failed. Times do not tell: up to version 1 they
+ * are whole milliseconds. Throws an Error for anything else, and if the two do not name the same tests.
+ */
+export function readVitest(text: string): Outcomes {
+  const end = text.lastIndexOf(VITEST_END) + VITEST_END.length;
+  const { suites } = parseJUnit(text.slice(0, end));
+  const unfinished = unfinishedInVitest(text.slice(end));
+  const byName = Map.groupBy(unfinished, ({ titles }) => lettersOf(titles.join()));
+  const found = new Set<unknown>();
+  const outcomes = new Outcomes();
+  const withEnd = (one: JUnitCase, suite: string): JUnitCase => {
+    const own = byName.get(lettersOf(one['@name'])) ?? [];
+    // Paths in the XML begin at vitest's root.
+    const ends = [one['@classname'], suite].map((path) => `/${path.replace(/^(?:\.\.\/)+/, '')}`);
+    const same = own.filter(({ file }) => ends.some((path) => file.endsWith(path)));
+    for (const test of same) found.add(test);
+    return same.length === 0
+      ? one
+      : { ...one, error: one.error ?? one.failure ?? 'It did not run to its end.' };
+  };
+  for (const suite of suites) {
+    const testcase = suite.testcase.map((one) => withEnd(one, suite['@name']));
+    addSuite({ ...suite, testcase }, [], '', outcomes);
+  }
+  if (found.size < unfinished.length) throw new Error('it does not name all tests that did not run');
+  return outcomes;
+}
+
+const VITEST_END = '</testsuites>\n';
+/** The XML lacks control characters and more. */
+const lettersOf = (title: string): string => title.replace(/[^\p{L}\p{N}]+/gu, '');
 
 const ReportFile = z.tuple([z.string(), z.string()]);
 /** Below a module, whose own path may contain a `build` or `target`, too. */

@@ -134,16 +134,22 @@ function placedIn(command: TestCommand, surroundings: Surroundings | undefined):
     command: placed(command.command),
     args: command.args.map(placed),
     env: Object.fromEntries(Object.entries(command.env).map(([name, value]) => [name, placed(value)])),
-    ...(report?.source === 'file' ? { report: { ...report, file: placed(report.file) } } : {}),
+    ...(report?.source === 'file' ? { report: placedReport(report, placed) } : {}),
   };
 }
+
+const placedReport = (report: FileReport, placed: (text: string) => string): FileReport => ({
+  ...report,
+  file: placed(report.file),
+  ...(report.second === undefined ? {} : { second: placed(report.second) }),
+});
 
 async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestCommand): Promise<TestRun> {
   const { report } = command;
   // A linter needs no services.
   const services = command.check === undefined ? runner.services : null;
   // A file left by an earlier command, such as a candidate's build, is not this command's report.
-  const clean = report?.source === 'file' ? `rm -f ${report.file}; ` : '';
+  const clean = report?.source === 'file' ? `rm -f ${reportFiles(report).join(' ')}; ` : '';
   const path = venvPath(runner.task.settings.checks, command.command);
   const script = `${services?.script ?? ''}${clean}${lockingPrefix(runner, command)}${path}${command.command}`;
   const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
@@ -248,7 +254,16 @@ function withChecks(run: TestRun, checks: readonly TestRun[]): TestRun {
 const REPORT_BYTES = 32 * 2 ** 20;
 const READ_REPORT_MS = 20_000;
 /** A candidate may have left a link, a pipe or a folder in place of the report. No process of it is left to swap files. */
-const READ_SCRIPT = '[ -f "$1" ] && [ ! -L "$1" ] && exec cat -- "$1"';
+const READ_SCRIPT = [
+  'for one; do [ -f "$one" ] && [ ! -L "$one" ] || exit 1; done',
+  'cat -- "$1" || exit',
+  // The coverage of large repositories would make it too long.
+  `[ $# = 1 ] || exec sed 's/,"coverageMap":.*/}/' -- "$2"`,
+].join('; ');
+
+type FileReport = Extract<ReportSource, { source: 'file' }>;
+const reportFiles = ({ file, second }: FileReport): readonly string[] =>
+  second === undefined ? [file] : [file, second];
 
 const isOnStream = (report: ReportSource): boolean =>
   report.source === 'file' ? report.orStdout === true : report.source !== 'tree';
@@ -278,6 +293,6 @@ function readFiles(
   if (report.source === 'tree') return readReports(runner, area, report.pattern);
   const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
   const own = 'The program that reads test reports';
-  const argv = ['sh', '-c', READ_SCRIPT, 'read-report', report.file] as const;
+  const argv = ['sh', '-c', READ_SCRIPT, 'read-report', ...reportFiles(report)] as const;
   return runCommand(runner, area, { argv: [...argv], limits, own, codeRan: true });
 }

@@ -15,10 +15,12 @@ const told = (one: ReportPlan) => {
   return { command, env, report };
 };
 
-const JUNIT = '--reporter=default --reporter=junit --outputFile.junit=/out/report.xml';
+const JUNIT =
+  '--reporter=default --reporter=junit --outputFile.junit=/out/report.xml --reporter=json --outputFile.json=/out/report.json';
 const JEST = '--maxWorkers=2 --ci --json --outputFile=/out/report.json';
 const MOCHA = '--reporter json -O output=/out/report.json';
 const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
+const VITEST = { ...XML, format: 'vitest', second: '/out/report.json' };
 const TAP = { source: 'stdout', format: 'tap' };
 /** Tests of Node that a program loads by itself. */
 const BY_NODE = { NODE_OPTIONS: '--test-reporter=tap --test-reporter-destination=stdout' };
@@ -175,8 +177,7 @@ describe('the report', () => {
 
   test('of a command in a folder is asked for inside of the brackets', () => {
     const commands = (command: string) => plan(command).commands.map((one) => [one.command, one.prefix]);
-    const vitest =
-      '(cd library && npx vitest run --reporter=default --reporter=junit --outputFile.junit=/out/report.xml)';
+    const vitest = `(cd library && npx vitest run ${JUNIT})`;
     expect(commands('(cd library && npx vitest run)')).toEqual([[vitest, 'library']]);
     expect(commands('cd library && npx vitest run')).toEqual([[vitest, 'library']]);
     expect(commands('(cd a && pytest) && (cd b && go test ./...)')).toEqual([
@@ -194,7 +195,7 @@ describe('the report', () => {
       tape: 'tape a.js',
     });
     const command = `export PATH="$PWD/node_modules/.bin:$PATH"; vitest run ${JUNIT}`;
-    expect(told(reportPlan('npm test', files))).toEqual({ command, env: {}, report: XML });
+    expect(told(reportPlan('npm test', files))).toEqual({ command, env: {}, report: VITEST });
     expect(told(plan('npm test -- --bail', 'vitest run'))).toMatchObject({
       command: command.replace('run', 'run --bail'),
     });

@@ -76,6 +76,60 @@ describe('JUnit', () => {
     });
   });
 
+  test('of vitest, in which only its JSON tells tests that did not run from those that passed', () => {
+    const none = (file: string, name: string, time = '0') =>
+      `<testcase classname="${file}" name="${name}" time="${time}"></testcase>`;
+    const [a, k] = ['src/a.test.ts', 'src/k.test.ts'];
+    const xml = `<?xml version="1.0" encoding="UTF-8" ?>
+<testsuites name="vitest tests" tests="6" failures="0" errors="0" time="0.9">
+    <testsuite name="${a}" tests="3">${none(a, 'same', '0.001')}${none(a, 'of a millisecond')}${none(a, 'h &gt; after a hook')}</testsuite>
+    <testsuite name="${k}" tests="3">${none(k, 'same')}${none(k, 'aborts')}${none(k, 'g &gt; is “never” run')}</testsuite>
+</testsuites>
+`;
+    const of = (status: string, title: string, ...ancestorTitles: string[]) => ({
+      ...{ ancestorTitles, title, status },
+      failureMessages: [],
+    });
+    // Version 1 names the file's own suite, too; its titles are empty.
+    const json = (last: string) =>
+      JSON.stringify({
+        testResults: [
+          {
+            ...{ name: `/repo/pkg/${a}`, status: 'passed', message: '' },
+            assertionResults: [
+              of('passed', 'same', ''),
+              of('passed', 'of a millisecond', ''),
+              of('pending', 'after a hook', '', 'h'),
+            ],
+          },
+          {
+            ...{ name: `/repo/pkg/${k}`, status: 'failed', message: '' },
+            assertionResults: [of('pending', 'same'), of('pending', 'aborts'), of('pending', last, 'g')],
+          },
+        ],
+      });
+    expect(readTestReport('vitest', `${xml}${json('is “never” run')}`)).toMatchObject({
+      tests: {
+        'src/a.test.ts > same': 'passed',
+        'src/a.test.ts > of a millisecond': 'passed',
+        'src/a.test.ts > h > after a hook': 'failed',
+        'src/k.test.ts > same': 'failed',
+        'src/k.test.ts > aborts': 'failed',
+        'src/k.test.ts > g > is “never” run': 'failed',
+      },
+      messages: { 'src/k.test.ts > aborts': 'It did not run to its end.' },
+    });
+    for (const [text, why] of [
+      [`${xml}${json('has another name')}`, 'it does not name all tests that did not run'],
+      [xml, 'Unexpected end of JSON input'],
+    ] as const) {
+      expect(readTestReport('vitest', text)).toMatchObject({
+        kind: 'unreadable',
+        why: `The test report cannot be read: ${why}.`,
+      });
+    }
+  });
+
   test('of pytest, in both of its flavours', () => {
     const cases = (file: string) => `<testsuite name="pytest" errors="1">
       <testcase classname="tests.test_a.TestX" name="test_m" ${file} line="2" time="0.0" />

@@ -23,6 +23,13 @@ beforeAll(() => {
   writeFileSync(join(dir, 'a.test.mjs'), suite('node:test'));
   writeFileSync(join(dir, 'b.test.mjs'), "import './nowhere.mjs';\n");
   writeFileSync(join(dir, 'c.spec.mjs'), suite('vitest'));
+  writeFileSync(
+    join(dir, 'dies.spec.mjs'),
+    `import { expect, test } from 'vitest';
+     test('before', () => {});
+     test('aborts', () => process.abort());
+     test('fails', () => expect(1).toBe(2));\n`,
+  );
   writeFileSync(join(dir, 'package.json'), packageJson);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -36,7 +43,7 @@ const packageJson = JSON.stringify({
 function run(planned: TestCommand): unknown {
   const { report } = planned;
   if (report?.source !== 'file') throw new Error(`no file is planned for ${planned.command}`);
-  rmSync(report.file, { force: true });
+  for (const file of [report.file, report.second]) if (file) rmSync(file, { force: true });
   const path = `${join(dir, 'node_modules/.bin')}:${process.env.PATH}`;
   const ran = spawnSync('sh', ['-c', planned.command, 'sh', ...planned.args], {
     cwd: dir,
@@ -44,7 +51,11 @@ function run(planned: TestCommand): unknown {
     env: { PATH: path, HOME: dir, CI: '1', npm_config_update_notifier: 'false', ...planned.env },
   });
   expect(ran.status, ran.stderr).toBe(1);
-  const text = readFileSync(report.file, 'utf8').replaceAll(`${dir}/`, '/repo/');
+  const files = [report.file, ...(report.second ? [report.second] : [])];
+  const text = files
+    .map((file) => readFileSync(file, 'utf8'))
+    .join('')
+    .replaceAll(`${dir}/`, '/repo/');
   const read = readTestReport(report.format, text);
   return read.kind === 'ok' ? read.tests : read.why;
 }
@@ -92,6 +103,15 @@ test.each(['vitest run c.spec.mjs', 'npm run spec'])(
   },
   60_000,
 );
+
+test('vitest leaves a report in which tests of a worker that dies have failed', () => {
+  expect(run(whole('vitest run c.spec.mjs dies.spec.mjs'))).toMatchObject({
+    'c.spec.mjs > top': 'passed',
+    'dies.spec.mjs > before': 'failed',
+    'dies.spec.mjs > aborts': 'failed',
+    'dies.spec.mjs > fails': 'failed',
+  });
+}, 60_000);
 
 test.each([
   ['node --test', 'a.test.mjs'],
