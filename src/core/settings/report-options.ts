@@ -12,9 +12,9 @@ export function appended(runner: AppendedTo, words: readonly string[], folder: s
   switch (runner) {
     case 'vitest':
       // In its JUnit file, a test that did not run looks like one that passed.
-      return `${onceOnly(runner, words)}--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml --reporter=json --outputFile.json=${folder}/report.json`;
+      return `${onceOnly(runner, words)}${toTheEnd(words)}--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml --reporter=json --outputFile.json=${folder}/report.json`;
     case 'jest':
-      return `${onceOnly(runner, words)}${inWorkers(words)}--ci --json --outputFile=${folder}/report.json`;
+      return `${onceOnly(runner, words)}${inWorkers(words)}--bail=0 --ci --json --outputFile=${folder}/report.json`;
     case 'mocha':
       // The last reporter counts. Every version supports `-O`, but not the long name.
       return `--reporter json -O output=${folder}/report.json`;
@@ -38,6 +38,13 @@ function onceOnly(runner: 'jest' | 'vitest', words: readonly string[]): string {
   return watches || words.some((word) => /^(?:-w|watch|dev)$/.test(word)) ? '--run ' : '';
 }
 
+/**
+ * Against `bail` in the configuration of vitest, since 0.31: tests behind a failing one of the base would have no result.
+ * With another value in the command it would end at once. Jest takes the last one; with `bail` it writes no report.
+ */
+const toTheEnd = (words: readonly string[]): string =>
+  words.some((word) => /^--(?:no-)?bail\b/.test(word)) ? '' : '--bail=0 ';
+
 /** The same for a runner without a report that Runoff reads. */
 export const endingCommand = (command: string): string =>
   isAngularTest(command) && !/[|<>]| --watch\b/.test(command) ? `${command} --watch=false` : command;
@@ -50,10 +57,14 @@ export function endingLine(command: string, { last, inner, joint }: TestCommandL
 
 /**
  * xunit1 is the variant that includes each test's file. A suite with another name would count as a level of its own.
- * Otherwise one file that cannot be imported, such as a benchmark without its package, would keep all others from running.
+ * Otherwise one file that cannot be imported, such as a benchmark without its package, would keep all others from running,
+ * and with `-x` in the configuration one failing test would.
  */
 export const pytestOptions = (file: string): string =>
-  `--junitxml=${file} -o junit_family=xunit1 -o junit_suite_name=pytest --continue-on-collection-errors`;
+  `--junitxml=${file} -o junit_family=xunit1 -o junit_suite_name=pytest --continue-on-collection-errors --maxfail=0`;
+
+export const rspecOptions = (file: string): string =>
+  `--no-fail-fast --format progress --format json --out ${file}`;
 
 /** `go test` and `cargo test` take their options directly after the verb. */
 export function withOptions({ runner, words, at }: Recognised): string {

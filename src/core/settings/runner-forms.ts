@@ -8,7 +8,7 @@ import {
   withoutReporters,
 } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
-import { ADDED, ALWAYS, appended, pytestOptions, withOptions } from './report-options.ts';
+import { ADDED, ALWAYS, appended, pytestOptions, rspecOptions, withOptions } from './report-options.ts';
 
 export type ReportFormat =
   | 'junit'
@@ -86,7 +86,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'pytest':
       return { ...plain, env: { PYTEST_ADDOPTS: pytestOptions(`${folder}/report.xml`) } };
     case 'rspec':
-      return { ...plain, env: { SPEC_OPTS: `--format progress --format json --out ${folder}/report.json` } };
+      return { ...plain, env: { SPEC_OPTS: rspecOptions(`${folder}/report.json`) } };
     case 'rake':
       // Rake's test task passes this to minitest; `rails test` knows the option itself.
       return words.includes('rails') ? { ...plain, append: '-v' } : { ...plain, env: { TESTOPTS: '-v' } };

@@ -16,8 +16,8 @@ const told = (one: ReportPlan) => {
 };
 
 const JUNIT =
-  '--reporter=default --reporter=junit --outputFile.junit=/out/report.xml --reporter=json --outputFile.json=/out/report.json';
-const JEST = '--maxWorkers=2 --ci --json --outputFile=/out/report.json';
+  '--bail=0 --reporter=default --reporter=junit --outputFile.junit=/out/report.xml --reporter=json --outputFile.json=/out/report.json';
+const JEST = '--maxWorkers=2 --bail=0 --ci --json --outputFile=/out/report.json';
 const MOCHA = '--reporter json -O output=/out/report.json';
 const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
 const VITEST = { ...XML, format: 'vitest', second: '/out/report.json' };
@@ -58,7 +58,7 @@ describe('the report', () => {
         command,
         env: {
           PYTEST_ADDOPTS:
-            '--junitxml=/out/report.xml -o junit_family=xunit1 -o junit_suite_name=pytest --continue-on-collection-errors',
+            '--junitxml=/out/report.xml -o junit_family=xunit1 -o junit_suite_name=pytest --continue-on-collection-errors --maxfail=0',
         },
         report: XML,
       });
@@ -197,7 +197,8 @@ describe('the report', () => {
     const command = `export PATH="$PWD/node_modules/.bin:$PATH"; vitest run ${JUNIT}`;
     expect(told(reportPlan('npm test', files))).toEqual({ command, env: {}, report: VITEST });
     expect(told(plan('npm test -- --bail', 'vitest run'))).toMatchObject({
-      command: command.replace('run', 'run --bail'),
+      // Two values end vitest with an error.
+      command: command.replace('run --bail=0', 'run --bail'),
     });
     expect(reportPlan('npm run deep', files).focus(['test/b.js'])).not.toBeNull();
     expect(told(reportPlan('npm test', manifest({ test: 'npm test' })))).toMatchObject({ report: ANY });
@@ -225,11 +226,11 @@ describe('the report', () => {
   });
 
   test.each([
-    ['jest --watchAll', '--watch=false --watchAll=false --maxWorkers=2 --ci --json'],
-    ['jest --watch', '--watch=false --watchAll=false --maxWorkers=2 --ci --json'],
-    ['vitest watch', '--run --reporter=default'],
-    ['vitest --watch', '--run --reporter=default'],
-    ['vitest dev', '--run --reporter=default'],
+    ['jest --watchAll', '--watch=false --watchAll=false --maxWorkers=2 --bail=0 --ci --json'],
+    ['jest --watch', '--watch=false --watchAll=false --maxWorkers=2 --bail=0 --ci --json'],
+    ['vitest watch', '--run --bail=0 --reporter=default'],
+    ['vitest --watch', '--run --bail=0 --reporter=default'],
+    ['vitest dev', '--run --bail=0 --reporter=default'],
   ])('tells a runner that waits for changes to end: %s', (script, options) => {
     const files = { 'package.json': JSON.stringify({ scripts: { test: script } }) };
     const [command] = reportPlan('npm test', files).commands;
@@ -261,7 +262,9 @@ describe('the report', () => {
 
   test('leaves the number of workers of jest as the project sets it', () => {
     for (const command of ['jest -i', 'jest --runInBand', 'jest -w 4', 'jest --maxWorkers=50%'])
-      expect(only(plan(command)).command).toBe(`${command} --ci --json --outputFile=/out/report.json`);
+      expect(only(plan(command)).command).toBe(
+        `${command} --bail=0 --ci --json --outputFile=/out/report.json`,
+      );
   });
 
   test.each([
@@ -272,7 +275,7 @@ describe('the report', () => {
     [
       'bundle exec rspec',
       'bundle exec rspec',
-      { SPEC_OPTS: '--format progress --format json --out /out/report.json' },
+      { SPEC_OPTS: '--no-fail-fast --format progress --format json --out /out/report.json' },
       { source: 'file', file: '/out/report.json', format: 'rspec-json' },
     ],
     ['rake test', 'rake test', { TESTOPTS: '-v' }, { source: 'stdout', format: 'minitest-text' }],
