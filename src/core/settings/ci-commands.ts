@@ -52,7 +52,7 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
         folder = next;
         continue;
       }
-      const plainCommand = withoutRunner(command);
+      const plainCommand = byItself(withoutRunner(command));
       const part = partOf(plainCommand.replace(/^\(\s*/, ''));
       if (part !== null)
         found.push({ part, command: inFolder(folder, withOwn(plainCommand, part, place.own)) });
@@ -131,6 +131,18 @@ function withoutRunner(command: string): string {
   return /^(?:uvx|(?:uv|pipx) run) /.test(command) && /^(?:tox|nox)$/.test(words[0] ?? '')
     ? wordsOf(command).slice(-words.length).join(' ')
     : command;
+}
+
+/** What stands before the first `|` or `||`; of `2>&1 |` and `|&`, too. */
+const BEFORE_PIPE = /^((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|\([^()'"|]*\)|[^'"\\|()])*?)\s*(?:2>&1\s*)?\|/s;
+
+/**
+ * A command of tests without what follows it behind a pipe or `||`: `make check || true` and, without `pipefail`, which
+ * `sh` may not know, `make check | tee log` succeed whatever the tests do.
+ */
+function byItself(command: string): string {
+  const first = BEFORE_PIPE.exec(command)?.[1];
+  return first !== undefined && partOf(first) === 'test' ? first : command;
 }
 
 function partOf(command: string): CiCommand['part'] | null {

@@ -112,6 +112,19 @@ describe('where the files name no test command, the CI workflow does', () => {
     });
   });
 
+  test.each([
+    ['set -o pipefail\n          make check 2>&1 | tee check.log', 'make check'],
+    ['make check || true', 'make check'],
+    ['make check || { cat test-suite.log; exit 1; }', 'make check'],
+    ['make -j$(nproc) check |& tee log', '{ make -j$(nproc) check; }'],
+    ["pytest -k 'a|b' | cat || true", "pytest -k 'a|b'"],
+    ['make all && make check | tee log', 'make all && make check'],
+    ['make all && (cd lib && pytest | cat)', '{ make all && (cd lib && pytest | cat); }'],
+  ])('a test that would succeed in any case is read by itself: %s', (script, expected) => {
+    const { commands } = detect({ [CI]: workflow(`      - run: |\n          ${script}\n`) });
+    expect([commands.build, commands.test].flatMap((one) => one ?? []).join(' && ')).toBe(expected);
+  });
+
   test('of several jobs and workflows, the one that tests on Linux is read', () => {
     const job = (id: string, on: string, command: string) =>
       `  ${id}:\n    runs-on: ${on}\n    steps:\n      - run: ${command}\n`;
