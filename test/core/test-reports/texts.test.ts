@@ -281,6 +281,21 @@ describe('cargo test', () => {
     });
   });
 
+  test('of one thread that was ended has no result of the test that ran, whatever that printed', () => {
+    const report = read('cargo-text', [
+      '     Running unittests src/lib.rs (target/debug/deps/lists-4538b9556a500864)',
+      'running 2 tests',
+      'test tests::a ... one',
+      'ok',
+      'test tests::b ... so far',
+      'all is ok',
+      'error: test failed, to rerun pass `--lib`',
+      'Caused by: process did not exit successfully (signal: 6): but ok',
+    ]);
+    expect(report).toMatchObject({ tests: { 'lists src/lib.rs > tests::a': 'passed' } });
+    expect(report).not.toHaveProperty(['tests', 'lists src/lib.rs > tests::b']);
+  });
+
   test('has the results that its total counts, or is no report, whatever is printed between', () => {
     const printed = fc.constantFrom(
       '',
