@@ -1,4 +1,5 @@
 import type { CiCommand } from './ci-commands.ts';
+import { withPreparation } from './ci-preparation.ts';
 import { type CiJob, type CiService, ciJob, testsOnlyParts, workflowFiles } from './ci-workflow.ts';
 import { chainParts } from './command-kinds.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
@@ -136,13 +137,14 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
     ...containers,
   ];
   const first = all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf);
-  const detected = recipeOf(own, snapshot);
+  const recipe = (one: FoundCommands) => withPreparation(recipeOf(one, snapshot), job, snapshot);
+  const detected = recipe(own);
   return {
     ...detected,
     services: job?.services ?? [],
     types: detectTypeCheck(snapshot, detected.commands),
     others: [...first, ...others.filter((one) => one.setup !== null)]
-      .map((one) => recipeOf(one, snapshot))
+      .map(recipe)
       .filter((one) => JSON.stringify(one) !== JSON.stringify(detected)),
   };
 }

@@ -189,9 +189,10 @@ const SETUP: readonly RegExp[] = [
 ];
 
 const BUILD: readonly RegExp[] = [
-  /^(?:npm|pnpm|yarn|bun)\s+(?:-r\s+|--recursive\s+)?(?:run\s+)?(?:-r\s+)?(?:build|compile|generate|codegen|prepare|prebuild|build[:-](?!doc|site|storybook|example)\S+)$/,
+  /^(?:npm|pnpm|yarn|bun)\s+(?:-r\s+|--recursive\s+)?(?:run\s+)?(?:-r\s+)?(?:build|compile|generate|codegen|prepare|prebuild|\w+:(?:generate|codegen)|(?:build|generate|codegen)[:-](?!doc|site|storybook|example)\S+)$/,
   /^(?:npx\s+|pnpm\s+|yarn\s+)?(?:turbo|nx|lerna)\s+(?:run(?:-many)?\s+)?(?:.*\s)?build\b/,
-  /^(?:npx\s+|pnpm\s+|yarn\s+)?(?:tsc|tsup|rollup|prisma\s+generate)\b/,
+  /^(?:(?:npx|bunx|pnpm|yarn)\s+(?:exec\s+)?)?(?:tsc|tsup|rollup|prisma\s+generate)\b/,
+  /^go\s+generate\s/,
   /^(?:make|just|task)(?:\s+-j\S*(?:\s+\d+)?)?(?:\s+(?:all|build|compile|generate))?$/,
   /^(?:cmake|ninja|meson\s+(?:setup|compile)|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/,
   /^(?:cargo|go|dotnet|swift|zig|stack|cabal|mix)\s+(?:build|compile)\b|^(?:bundle\s+exec\s+)?rake\s+compile$/,

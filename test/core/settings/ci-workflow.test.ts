@@ -634,3 +634,54 @@ describe('hostile workflows say nothing', () => {
     expect(cpuMsSince(began)).toBeLessThan(3_000);
   });
 });
+
+describe('what CI does before the tests with files that git does not hold', () => {
+  const app = (
+    steps: string,
+    scripts: Readonly<Record<string, string>> = { test: 'vitest run', build: 'tsc' },
+  ) =>
+    detect(
+      {
+        'package.json': JSON.stringify({ scripts, devDependencies: { vitest: '3' } }),
+        [CI]: workflow(steps),
+      },
+      ...['package-lock.json', '.env.example', 'api/.env.example', 'config/ci.yml', 'config/app.yml'],
+    );
+
+  test('is done, too, where package.json names set-up and tests', () => {
+    const steps = run('cp .env.example .env', 'npm ci', 'npx prisma generate', 'npm test', 'npm run codegen');
+    expect(app(steps).commands).toEqual({
+      setup: 'npm ci --no-audit --no-fund && cp .env.example .env',
+      build: 'npx prisma generate && npm run build',
+      test: 'npm test',
+    });
+    expect(app(steps, { test: 'vitest run' })).toMatchObject({
+      commands: { build: 'npx prisma generate' },
+      from: { setup: 'package.json', build: CI, test: 'package.json' },
+    });
+  });
+
+  test('is left out if it replaces a file of the repository, needs another, or is more than a plain copy', () => {
+    const steps = run(
+      'cp config/ci.yml config/app.yml',
+      'cp config/ci.yml config',
+      'cp secrets.example .env',
+      'cp .env.example missing/.env',
+      'cp .env.example ../.env',
+      'cp -r config copy',
+      'mkdir coverage',
+      'npm run codegen:docs',
+      'npm test',
+    );
+    expect(app(steps).commands).toEqual({
+      setup: 'npm ci --no-audit --no-fund',
+      build: 'npm run build',
+      test: 'npm test',
+    });
+  });
+
+  test('is done in its folder', () => {
+    const { setup } = app(run('cd api && cp .env.example .env', 'npm test')).commands;
+    expect(setup).toBe('npm ci --no-audit --no-fund && (cd api && cp .env.example .env)');
+  });
+});
