@@ -166,7 +166,7 @@ function runsOnLinux(job: Job): boolean {
 }
 
 const OTHER_JOBS =
-  /e2e|integration|browser|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
+  /e2e|integration|browser|dist\b|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
 
 /** `names`: of the job, and of one that calls its workflow. */
 function scoreOf(id: string, names: string, job: CiJob): number {

@@ -1,3 +1,4 @@
+import { passedVariables } from './ci-variables.ts';
 import type { CiJob, CiService } from './ci-workflow.ts';
 import { shellQuoted } from './last-resorts.ts';
 import {
@@ -13,7 +14,7 @@ import {
 /** Commands to run before a test command, and its environment. */
 export interface ServicePlan {
   /**
-   * Lines for `sh`; they start each service anew, with data of its own in /tmp. If one does not start, they end with
+   * Lines for `sh`, empty without a service; they start each service anew, with data of its own in /tmp. If one does not start, they end with
    * `SERVICE_NOT_STARTED`, or with `SERVICE_REFUSED` if it ended by itself, and a sentence on standard error names it.
    */
   readonly script: string;
@@ -23,7 +24,7 @@ export interface ServicePlan {
   refusedIn(said: string): string | null;
   /** The same plan without a service; null if none is left. */
   without(service: string): ServicePlan | null;
-  /** Variables of the CI job, such as `DATABASE_URL`. */
+  /** Variables of the CI job, such as `DATABASE_URL` and `SECRET_KEY`. */
   readonly env: Readonly<Record<string, string>>;
   /** Sentences for people. */
   readonly notes: readonly string[];
@@ -75,7 +76,7 @@ interface StartedService {
   readonly port: string;
 }
 
-/** How to provide the services of the CI job to tests; null if none of `found` is needed. */
+/** How to provide the services of the CI job, and its variables, to tests; null if they need neither. */
 export function servicePlan(job: CiJob | null, found: readonly FoundService[]): ServicePlan | null {
   if (job === null) return null;
   const started = job.services.flatMap((container, at) => {
@@ -87,7 +88,11 @@ export function servicePlan(job: CiJob | null, found: readonly FoundService[]): 
 }
 
 function planOf(job: CiJob, started: readonly StartedService[]): ServicePlan | null {
-  if (started.length === 0) return null;
+  const env = passedVariables(
+    job,
+    started.map(({ container, port }) => [container.name, port] as const),
+  );
+  if (started.length === 0 && Object.keys(env).length === 0) return null;
   return {
     script: started.map(startScript).join(''),
     tolerantScript: started.map((one) => `( ${startScript(one)}) 2>&1 || :; `).join(''),
@@ -97,10 +102,7 @@ function planOf(job: CiJob, started: readonly StartedService[]): ServicePlan | n
         job,
         started.filter(({ name }) => name !== service),
       ),
-    env: passedVariables(
-      job,
-      started.map(({ container, port }) => [container.name, port] as const),
-    ),
+    env,
     notes: started.map(
       ({ container, service }) =>
         `The tests ran with ${service.product} ${service.version}; CI asks for ${container.image}.`,
@@ -139,27 +141,3 @@ function inBackground(one: StartedService, lines: readonly string[]): string {
 
 const startScript = (one: StartedService): string =>
   inBackground(one, startLines(one.service, { env: one.container.env, port: one.port }));
-
-/** Variables unrelated to a service, and variables that the sandbox or a report needs unchanged. */
-const NOT_PASSED_ON =
-  /^(?:CI|PATH|HOME|USER|SHELL|TMPDIR|LANG|NODE_OPTIONS|PYTEST_ADDOPTS|SPEC_OPTS|TESTOPTS|GITHUB_\w+|RUNNER_\w+|LD_\w+|RUNOFF_\w+|\w+_proxy)$/i;
-const MAX_VALUE_CHARS = 500;
-
-function passedVariables(
-  { env }: CiJob,
-  ports: readonly (readonly [name: string, port: string])[],
-): Readonly<Record<string, string>> {
-  const known = [...env].flatMap(([name, value]) => {
-    const text = value.replace(
-      /\$\{\{\s*job\.services\.([\w-]+)\.ports\[['"]?\d+['"]?\]\s*\}\}/g,
-      (all, service: string) => ports.find(([one]) => one === service)?.[1] ?? all,
-    );
-    const passed =
-      /^\w+$/.test(name) &&
-      !NOT_PASSED_ON.test(name) &&
-      !text.includes('${{') &&
-      text.length <= MAX_VALUE_CHARS;
-    return passed ? [[name, text] as const] : [];
-  });
-  return Object.fromEntries(known);
-}

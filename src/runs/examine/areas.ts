@@ -34,7 +34,7 @@ export interface CheckRunner {
   readonly types: readonly TypeCheck[];
   /** Packages of the workspace and their dependencies on each other; empty if it has none. */
   readonly packages: readonly WorkspacePackage[];
-  /** Services started for each test command; null: none. */
+  /** Services started for each test command, and the variables of CI; null: neither. */
   readonly services: ServicePlan | null;
   /** What the plan leaves out, in sentences for people. */
   readonly notes: readonly string[];

@@ -162,7 +162,8 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
       ...(report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {}),
     },
   });
-  if (services && mayLackService(result)) await repeatIfNotStarted(runner, area, services);
+  if (services && services.script !== '' && mayLackService(result))
+    await repeatIfNotStarted(runner, area, services);
   const assertions = await readRecords(runner, area);
   const written = report && isFresh ? await readReport(runner, area, report, result) : null;
   return { ...testRunOf(runner, command, result, written), ...(assertions ? { assertions } : {}) };

@@ -243,4 +243,60 @@ describe('the services of a CI job', () => {
     const plan = servicePlan(job(db('        ports: ["5432"]\n'), env), [POSTGRES]);
     expect(plan?.env).toEqual({ DATABASE_URL: 'postgres://localhost:5432/x', STEP: 'own' });
   });
+
+  describe('and its variables', () => {
+    const withoutServices = (env: string) =>
+      ciJob({
+        '.github/workflows/ci.yml': `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    env:\n${env}    steps:\n      - run: npm test\n        env: { STEP: own }\n      - run: npm run deploy\n        env: { DEPLOY: there }\n`,
+      });
+
+    test('reach the tests without a service, too, also one that is named like a secret', () => {
+      const found = withoutServices(
+        '      SECRET_KEY: "not secret"\n      DJANGO_SETTINGS_MODULE: shop.settings\n      NODE_ENV: test\n      TZ: UTC\n      DATABASE_URL: sqlite:///test.db\n      API: http://localhost:8000\n      GOOGLE_API_KEY: abc\n',
+      );
+      const plan = servicePlan(found, []);
+      expect(plan).toMatchObject({ script: '', tolerantScript: '', notes: [] });
+      expect(plan?.env).toEqual({
+        SECRET_KEY: 'not secret',
+        DJANGO_SETTINGS_MODULE: 'shop.settings',
+        NODE_ENV: 'test',
+        TZ: 'UTC',
+        DATABASE_URL: 'sqlite:///test.db',
+        API: 'http://localhost:8000',
+        GOOGLE_API_KEY: 'abc',
+        STEP: 'own',
+      });
+    });
+
+    test.each([
+      // A real secret, servers that do not run here, what no environment can hold.
+      ...[`X: \${{ secrets.X }}`, 'DATABASE_URL: postgres://u:p@db/x', 'DB_HOST: localhost', 'X: "a\\0b"'],
+      ...[
+        ...['LD_PRELOAD', 'LD_LIBRARY_PATH', 'GLIBC_TUNABLES', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'],
+        ...['BASH_ENV', 'ENV', 'IFS', 'PYTHONHOME', 'PYTHONSTARTUP', 'RUBYOPT', 'PERL5OPT', 'JAVA_TOOL_OPTIONS'],
+        ...['MAVEN_OPTS', 'PHPRC', 'PATH', 'HOME', 'TMPDIR', 'LC_ALL', 'XDG_CONFIG_HOME', 'HTTPS_PROXY'],
+        ...['no_proxy', 'GIT_SSH_COMMAND', 'GOFLAGS', 'GOPROXY', 'CARGO_HOME', 'RUSTFLAGS', 'JAVA_HOME'],
+        ...[
+          'DOTNET_STARTUP_HOOKS',
+          'SSL_CERT_FILE',
+          'PIP_INDEX_URL',
+          'npm_config_registry',
+          'PYTEST_ADDOPTS',
+        ],
+        ...['PYTEST_PLUGINS', 'SPEC_OPTS', 'FORCE_COLOR', 'CI', 'GITHUB_TOKEN', 'PROPTEST_CASES'],
+      ].map((name) => `${name}: x`),
+    ])('do not contain %s', (line) => {
+      expect(servicePlan(withoutServices(`      ${line}\n`), [])?.env).toEqual({ STEP: 'own' });
+    });
+
+    test('are those of tests only, and of no job whose services are missing', () => {
+      expect(servicePlan(job(db()), [])).toBeNull();
+      expect(servicePlan(job(db()), [POSTGRES])?.without('db')).toBeNull();
+      const untested = ciJob({
+        '.github/workflows/ci.yml':
+          'on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    env: { A: b }\n    steps:\n      - uses: actions/setup-node@v4\n        with: { node-version: 22 }\n',
+      });
+      expect(servicePlan(untested, [])).toBeNull();
+    });
+  });
 });
