@@ -42,7 +42,8 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
   let { folder } = place;
   const lines = text.split(/\r?\n/).slice(0, MAX_SCRIPT_LINES);
   for (const line of lines.filter(({ length }) => length <= MAX_COMMAND_CHARS)) {
-    const plain = withoutExpressions(withSingleBlanks(line.trim()), place);
+    const here = workspaceFrom(folder, withSingleBlanks(line.trim()));
+    const plain = withoutExpressions(here, place);
     if (plain === null || plain === '' || /^(?:#|set\s)/.test(plain)) continue;
     for (const command of chainParts(plain) ?? [plain]) {
       const into = /^(?:cd|pushd)\s+(.*)$/.exec(command)?.[1];
@@ -60,6 +61,16 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
   }
   return found;
 }
+
+const WORKSPACE = /(=?)(?:\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE\b|\$\{GITHUB_WORKSPACE\})/g;
+
+/** The top of the repository, relative to a folder. The value of an option may be used in another one. */
+export const workspaceFrom = (folder: string, text: string): string => {
+  const way = folder === '' ? '.' : folder.replace(/[^/]+/g, '..');
+  return text.replace(WORKSPACE, (_, equals: string) =>
+    equals === '' ? way : folder === '' ? '=$PWD' : `=$PWD/${way}`,
+  );
+};
 
 /** Patterns take quadratic time for long runs of blanks. */
 const withSingleBlanks = (line: string): string =>

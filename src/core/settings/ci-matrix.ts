@@ -50,8 +50,9 @@ export function matrixValuesOnLinux(matrix: CiMatrix, path: string): readonly st
   return values.length > 0 && isLacking ? [...values, ''] : values;
 }
 
-/** Only values that are equal in all jobs or are not versions: the sandbox has its own versions. */
+/** Only values that are equal in all jobs or are not versions: the sandbox has its own versions. Those on Linux first. */
 export function matrixValue(matrix: CiMatrix, path: string): string | null {
-  const values = matrixValues(matrix, path);
+  const onLinux = matrixValuesOnLinux(matrix, path).filter((value) => value !== '');
+  const values = onLinux.length > 0 ? onLinux : matrixValues(matrix, path);
   return values.length > 1 && values.every((value) => /^\D{0,8}\d/.test(value)) ? null : (values[0] ?? null);
 }

@@ -11,6 +11,7 @@ const Run = z
   .catch({ run: {} });
 const Step = z
   .object({
+    id: OptionalText,
     uses: OptionalText,
     run: OptionalText,
     with: Texts,
@@ -109,6 +110,29 @@ export function stepsOf(job: Job, files: CiFiles): readonly Step[] {
     }
   }
   return all.slice(0, MAX_JOB_STEPS);
+}
+
+/** A line that writes an output. */
+const OUTPUT =
+  /^[ \t]*echo (["']?)([\w-]+)=([^"'`\n]{1,200})\1 >> ?"?\$(?:GITHUB_OUTPUT\b|\{GITHUB_OUTPUT\})"?[ \t]*$/gm;
+
+/** Steps with the outputs of earlier ones filled in, where a script of these writes them as they are. */
+export function withOutputs(steps: readonly Step[]): readonly Step[] {
+  const outputs = new Map<string, string>();
+  const filled = (text: string): string =>
+    text.replace(
+      /\$\{\{\s*steps\.([\w-]+\.outputs\.[\w-]+)\s*\}\}/g,
+      (all, name: string) => outputs.get(name) ?? all,
+    );
+  return steps.map((step) => {
+    const { id, run, 'working-directory': folder } = step;
+    const own = run === undefined ? {} : { run: filled(run) };
+    const written =
+      id === undefined || run === undefined ? [] : run.slice(0, MAX_FILLED_CHARS).matchAll(OUTPUT);
+    for (const [, , name = '', value = ''] of written)
+      if (!value.includes('$(')) outputs.set(`${id}.outputs.${name}`, value);
+    return { ...step, ...own, ...(folder === undefined ? {} : { 'working-directory': filled(folder) }) };
+  });
 }
 
 const bothConditions = (...conditions: readonly (string | undefined)[]): string =>

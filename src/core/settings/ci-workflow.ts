@@ -1,4 +1,4 @@
-import { type CiCommand, enteredFolder, folderIn, scriptCommands } from './ci-commands.ts';
+import { type CiCommand, enteredFolder, folderIn, scriptCommands, workspaceFrom } from './ci-commands.ts';
 import { runsHere } from './ci-conditions.ts';
 import { matrixValue, matrixValues } from './ci-matrix.ts';
 import {
@@ -13,6 +13,7 @@ import {
   Texts,
   textsOf,
   Workflow,
+  withOutputs,
   workingDirectory,
 } from './ci-steps.ts';
 
@@ -228,13 +229,13 @@ function readSteps(
   const folder = workingDirectory(job.defaults) || around.folder;
   const commands: CiCommand[] = [];
   const ofTests: (readonly [string, string])[] = [...env];
-  for (const step of steps) {
+  for (const step of withOutputs(steps)) {
     for (const [name, range] of versionsOf(step, job))
       if ((versions.get(name) ?? []).length === 0) versions.set(name, range);
     if (step.run === undefined || /^(?:pwsh|powershell|cmd|python|node|ruby|perl)/.test(step.shell ?? ''))
       continue;
     const own = textsOf(step.env);
-    const at = folderIn('', step['working-directory'] ?? (folder || '.'));
+    const at = folderIn('', workspaceFrom('', step['working-directory'] ?? (folder || '.')));
     around.files.left.chars -= step.run.length;
     if (at === null || around.files.left.chars < 0) continue;
     const found = scriptCommands(step.run, { folder: at, value, env: new Map([...env, ...own]), own });

@@ -685,3 +685,49 @@ describe('what CI does before the tests with files that git does not hold', () =
     expect(setup).toBe('npm ci --no-audit --no-fund && (cd api && cp .env.example .env)');
   });
 });
+
+describe('the workflows that GitHub offers for CMake', () => {
+  const cmake = (steps: string, job = '') =>
+    detect({ [CI]: workflow(steps, job) }, 'CMakeLists.txt').commands;
+  const ctest = '(cd build && ctest -C Release)';
+
+  test('for one system', () => {
+    const steps = `      - run: cmake -B \${{github.workspace}}/build -DCMAKE_BUILD_TYPE=\${{env.TYPE}} -DTO=\${{github.workspace}}/out
+      - run: cmake --build \${{github.workspace}}/build --config \${{env.TYPE}}
+      - working-directory: \${{github.workspace}}/build
+        run: ctest -C \${{env.TYPE}}
+`;
+    expect(cmake(steps, '    env: { TYPE: Release }\n')).toEqual({
+      build:
+        'cmake -B ./build -DCMAKE_BUILD_TYPE=Release -DTO=$PWD/out && cmake --build ./build --config Release',
+      test: ctest,
+    });
+  });
+
+  test('for several systems, with the compiler of Linux', () => {
+    const matrix = `    strategy:
+      matrix:
+        os: [ubuntu-latest, windows-latest]
+        type: [Release]
+        c: [gcc, cl]
+        include:
+          - { os: windows-latest, c: cl, cpp: cl }
+          - { os: ubuntu-latest, c: gcc, cpp: g++ }
+`;
+    const steps = `      - id: strings
+        shell: bash
+        run: |
+          echo "out=\${{ github.workspace }}/build" >> "$GITHUB_OUTPUT"
+      - run: >
+          cmake -B \${{ steps.strings.outputs.out }}
+          -DCMAKE_CXX_COMPILER=\${{ matrix.cpp }}
+          -S \${{ github.workspace }}
+      - working-directory: \${{ steps.strings.outputs.out }}
+        run: ctest -C \${{ matrix.type }} && cmake -E true \${{ github.workspace }} && make -C $GITHUB_WORKSPACE test
+`;
+    expect(cmake(steps, matrix)).toEqual({
+      build: 'cmake -B ./build -DCMAKE_CXX_COMPILER=g++ -S . && (cd build && cmake -E true ..)',
+      test: `${ctest} && (cd build && make -C .. test)`,
+    });
+  });
+});
