@@ -53,7 +53,7 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
         folder = next;
         continue;
       }
-      const plainCommand = byItself(withoutRunner(command));
+      const plainCommand = byItself(withoutHeavyTargets(withoutRunner(unwrapped(command))));
       const part = partOf(plainCommand.replace(/^\(\s*/, ''));
       if (part !== null)
         found.push({ part, command: inFolder(folder, withOwn(plainCommand, part, place.own)) });
@@ -156,6 +156,28 @@ function byItself(command: string): string {
   return first !== undefined && partOf(first) === 'test' ? first : command;
 }
 
+/** What a program starts that provides an environment of its own; set-up here provides another. */
+const unwrapped = (command: string): string =>
+  command.replace(
+    /^(?:mise (?:exec|x) --|nix develop (?:[\w.#/:-]+ )?(?:-c|--command)|docker(?:-| )compose run (?:--?[\w-]+ )*[\w.-]+) (?=[\w./])/,
+    '',
+  );
+
+/** Programs that are told several targets. */
+const TARGETS =
+  /^((?:(?:npx|bunx|pnpm|yarn) (?:exec )?)?(?:turbo (?:run )?|nx (?:run-many|affected) (?:-t|--targets?)[= ]|(?:g?make|just|task|gradle|(?:sh )?\.\/gradlew) ))([^|;&<>]*?)((?: 2>&1)? ?\|.*)?$/;
+
+/** Without linters and the like where tests are a target beside them; a list for nx in one form. */
+function withoutHeavyTargets(command: string): string {
+  const [, start = '', list = '', pipe = ''] = TARGETS.exec(command) ?? [];
+  const nx = /\bnx \S+ /.exec(start)?.[0];
+  const words = (nx === undefined ? list : list.replaceAll(',', ' ')).split(' ');
+  const isTarget = (at: number) => !/^-[^=]*$/.test(words[at - 1] ?? '');
+  const left = words.filter((word, at) => !(isTarget(at) && /^\w+$/.test(word) && HEAVY.test(word)));
+  if (!left.some((word) => TEST_WORD.test(word))) return command;
+  return `${nx === undefined ? start : start.replace(/-\S+[= ]?$/, '-t ')}${left.join(' ')}${pipe}`;
+}
+
 function partOf(command: string): CiCommand['part'] | null {
   if (IGNORED_COMMANDS.some((pattern) => pattern.test(command))) return null;
   if (SETUP.some((pattern) => pattern.test(command))) return 'setup';
@@ -211,15 +233,15 @@ const BUILD: readonly RegExp[] = [
 ];
 
 const LAUNCHERS =
-  /^(?:npm|pnpm|yarn|bun|npx|bunx|deno|node|make|gmake|just|task|rake|bundle|composer|mvn|mvnw|gradle|gradlew|python[\d.]*|hatch|pdm|poetry|uv|rye|pipenv|tox|nox|sbt|mix|swift|stack|cabal|lein|meson|ninja|bazel|turbo|nx|lerna|sh|bash|cmake|dotnet|php|ruby|prove|zig|dune|xvfb-run|cargo|coverage)$/;
+  /^(?:npm|pnpm|yarn|bun|npx|bunx|deno|node|make|gmake|just|task|rake|bundle|composer|mvn|mvnw|gradle|gradlew|python[\d.]*|hatch|pdm|poetry|uv|rye|pipenv|tox|nox|sbt|mix|swift|stack|cabal|lein|meson|ninja|bazel|turbo|nx|lerna|sh|bash|cmake|dotnet|php|ruby|prove|poe|invoke|inv|zig|dune|xvfb-run|cargo|coverage)$/;
 const TEST_WORD =
-  /^(?:.*[:_./-])?(?:tests?|spec|specs|unit|unittests?|runtests?|mocha|jest|vitest)(?:[:_./-].*)?$/i;
+  /^\+?(?:.*[:_./-])?(?:tests?|spec|specs|unit|unittests?|runtests?|mocha|jest|vitest)(?:[:_./-].*)?$/i;
 /** Tests that need more than a machine without network offers. */
 const HEAVY =
   /(?:^|[\s:_./-])(?:e2e|integration|browsers?|playwright|cypress|puppeteer|smoke|bench\w*|perf\w*|acceptance|docker|visual|storybook|windows|macos|types?|typings?|lint|docs?|size|examples?|android|ios|wasm|fuzz\w*)(?:$|[\s:_./-])/i;
 
 /** Options that add to or leave out of the tests what their value names. */
-const SELECTIONS = /\s--?(?:include|exclude|ignore|tags)[= ][^\s-]\S*/g;
+const SELECTIONS = /\s--?(?:include|exclude|ignore|tags|testPathIgnorePatterns)[= ][^\s-]\S*/g;
 
 /** A command whose text suggests that it runs tests, although its runner is unknown. */
 export function namesTests(command: string): boolean {
@@ -229,13 +251,15 @@ export function namesTests(command: string): boolean {
   if (/^(?:npm|pnpm)\s+(?:t|it|cit)$|^(?:bundle\s+exec\s+)?rake$/.test(command)) return true;
   if (/^(?:tox|nox)$/.test(program) || /^python[\d.]*\s+-m\s+(?:tox|nox)\b/.test(command)) return true;
   if (/^(?:mvnw?|gradlew?)$/.test(program))
-    return words.some((word) => /^(?:test|verify|check|build)$/.test(word));
+    return words.some((word) => /^(?:test|verify|check|build|(?::[\w:-]+:)?test\w+UnitTest)$/.test(word));
   // Tests have no network.
   if (program === 'make' && words.some((word) => /^(?:deps|dependencies|requirements)$/.test(word)))
     return false;
   if (program === 'make' && words.includes('check')) return true;
   if (/^cargo\s+nextest\s+run\b/.test(command)) return true;
-  const own = /^(?:\.\/|(?:scripts?|bin)\/)/.test(words[0] ?? '') && TEST_WORD.test(program);
+  const own =
+    /^(?:\.\/|(?:scripts?|bin|ci)\/)/.test(words[0] ?? '') &&
+    (program === 'cibuild' || TEST_WORD.test(program));
   const named = (word: string): boolean => (word.startsWith('-') ? word === '--test' : TEST_WORD.test(word));
   return own || (LAUNCHERS.test(program) && words.slice(1).some(named));
 }

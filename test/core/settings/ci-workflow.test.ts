@@ -731,3 +731,46 @@ describe('the workflows that GitHub offers for CMake', () => {
     });
   });
 });
+
+describe('a line of CI that tests and does more is read', () => {
+  const tested = (line: string) => detect({ [CI]: workflow(run(line)) }).commands.test;
+
+  test.each([
+    ['make lint test', 'make test'],
+    ['./gradlew lint test', './gradlew test'],
+    ['make lint test 2>&1 | tee log', 'make test'],
+    ['pnpm turbo run lint test build', 'pnpm turbo run test build'],
+    ['npx nx run-many -t lint,test,build', 'npx nx run-many -t test build'],
+    ['npx nx run-many --targets=lint test e2e --parallel=3', 'npx nx run-many -t test --parallel=3'],
+    ['mise exec -- npm test', 'npm test'],
+    ['nix develop -c make test', 'make test'],
+    ['nix develop .#ci --command make test', 'make test'],
+    ['docker compose run --rm -T web npm test', 'npm test'],
+  ])('%s', (line, command) => {
+    expect(tested(line)).toBe(command);
+  });
+
+  test.each([
+    'poe test',
+    'invoke test',
+    'sbt +test',
+    'script/cibuild',
+    'ci/test.sh',
+    './gradlew testDebugUnitTest',
+    './gradlew :app:testReleaseUnitTest',
+    'make -j 2 test',
+    'npm test -- --testPathIgnorePatterns e2e',
+  ])('%s', (line) => {
+    expect(tested(line)).toBe(line);
+  });
+
+  test.each([
+    'make lint',
+    'make -C docs test',
+    'make -C e2e lint',
+    'docker compose run web bash',
+    'ci/lint.sh',
+  ])('%s is no test', (line) => {
+    expect(tested(line)).toBeUndefined();
+  });
+});
