@@ -1,6 +1,6 @@
 import { type CiCommand, enteredFolder, folderIn, scriptCommands, workspaceFrom } from './ci-commands.ts';
 import { runsHere } from './ci-conditions.ts';
-import { matrixValue, matrixValues } from './ci-matrix.ts';
+import { matrixValue, matrixValues, matrixValuesOnLinux } from './ci-matrix.ts';
 import {
   type CiFiles,
   calledJobs,
@@ -253,13 +253,21 @@ const variablesOfTests = (
 
 const MAX_SERVICES = 10;
 
-const servicesOf = ({ services }: Job): readonly CiService[] =>
-  Object.entries(services ?? {})
+const servicesOf = (job: Job): readonly CiService[] =>
+  Object.entries(job.services ?? {})
     .slice(0, MAX_SERVICES)
     .map(([name, value]) => {
       const { image = '', env = {}, ports = [] } = Service.safeParse(value).data ?? {};
-      return { name, image, env: Object.fromEntries(textsOf(env)), ports: ports.map(String) };
+      const filled = withMatrix(image, job);
+      return { name, image: filled, env: Object.fromEntries(textsOf(env)), ports: ports.map(String) };
     });
+
+/** The first of several versions serves as well: another one may be installed here anyway. */
+const withMatrix = (image: string, job: Job): string =>
+  image.replace(
+    /\$\{\{\s*matrix\.([\w-]+(?:\.[\w-]+)?)\s*\}\}/g,
+    (all, key: string) => matrixValuesOnLinux(matrixOf(job), key)[0] ?? all,
+  );
 
 function expressionValue(job: Job, env: ReadonlyMap<string, string>, expression: string): string | null {
   const [, condition, then, otherwise] = /^(.+?)\s*&&\s*'([^']*)'\s*\|\|\s*'([^']*)'$/.exec(expression) ?? [];

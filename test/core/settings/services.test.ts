@@ -143,6 +143,15 @@ describe('the services of a CI job', () => {
     });
   });
 
+  test('are known where the matrix names their images', () => {
+    const matrix =
+      '    strategy:\n      matrix:\n        database: [{ image: redis, version: 7 }, { image: valkey/valkey, version: 8 }]\n';
+    const image = `\${{ matrix.database.image }}:\${{ matrix.database.version }}`;
+    const found = job(db('', image), matrix);
+    expect(found?.services.map((one) => one.image)).toEqual(['redis:7']);
+    expect(wantedServices(found)).toEqual(['redis']);
+  });
+
   test('can be left out one by one', () => {
     const two = job(`${db()}      cache:\n        image: redis:7\n`);
     const plan = servicePlan(two, [POSTGRES, REDIS]);
@@ -273,7 +282,16 @@ describe('the services of a CI job', () => {
       ...[`X: \${{ secrets.X }}`, 'DATABASE_URL: postgres://u:p@db/x', 'DB_HOST: localhost', 'X: "a\\0b"'],
       ...[
         ...['LD_PRELOAD', 'LD_LIBRARY_PATH', 'GLIBC_TUNABLES', 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS'],
-        ...['BASH_ENV', 'ENV', 'IFS', 'PYTHONHOME', 'PYTHONSTARTUP', 'RUBYOPT', 'PERL5OPT', 'JAVA_TOOL_OPTIONS'],
+        ...[
+          'BASH_ENV',
+          'ENV',
+          'IFS',
+          'PYTHONHOME',
+          'PYTHONSTARTUP',
+          'RUBYOPT',
+          'PERL5OPT',
+          'JAVA_TOOL_OPTIONS',
+        ],
         ...['MAVEN_OPTS', 'PHPRC', 'PATH', 'HOME', 'TMPDIR', 'LC_ALL', 'XDG_CONFIG_HOME', 'HTTPS_PROXY'],
         ...['no_proxy', 'GIT_SSH_COMMAND', 'GOFLAGS', 'GOPROXY', 'CARGO_HOME', 'RUSTFLAGS', 'JAVA_HOME'],
         ...[
