@@ -27,9 +27,11 @@ const MAX_REWRITE_FINDINGS = 20;
 
 /**
  * The findings of the gate `untampered` for test files of the base commit that a candidate's build, or its code while
- * the base's tests ran, has written and the base's code does not. One that runs as part of the tests is a gate; data
- * and snapshots are questions, because what is generated may be among them. So is a file that its build leaves as it
- * was. Nothing is known about writes while tests run if the base's run (`onBase`) does not say what it writes.
+ * the base's tests ran, has written and the base's code does not. One with tests in it, or of the runner's settings, is
+ * a gate; data and snapshots are questions, because what is generated may be among them. So is a file that its build
+ * leaves as it was. Other code of tests is a gate if it is written while they run: a build has it restored, and a
+ * generator may find it up to date on the base; and so may a test of the base that fails before it writes. Nothing is
+ * known about writes while tests run if the base's run (`onBase`) does not say what it writes.
  */
 export function rewriteFindings(
   { build, suite }: TestFileWrites,
@@ -43,16 +45,19 @@ export function rewriteFindings(
   });
   const built = (build ?? []).map(({ path, same }): TamperingFinding => {
     const how = same ? 'writes this test file and leaves it as it was' : 'changes this test file';
-    const severity = !same && isRun(path) ? 'gate' : 'question';
+    const severity = !same && holdsTests(path) ? 'gate' : 'question';
     const what = `when the code is built, it ${how}; the build of the base commit does not write it`;
     return { kind: 'tests-rewritten', path, what, severity };
   });
   const known = onBase.rewrites && suite?.rewrites !== undefined ? new Set(onBase.rewrites) : null;
+  const isGreen =
+    onBase.exitCode === 0 && Object.values(onBase.tests).every((outcome) => outcome !== 'failed');
+  const isGate = (path: string): boolean => holdsTests(path) || (isGreen && isHelper(path));
   const ran = (known ? (suite?.rewrites ?? []) : [])
     .filter((path) => known?.has(path) === false)
     .map(
       (path): TamperingFinding => ({
-        ...{ kind: 'tests-rewritten', path, severity: isRun(path) ? 'gate' : 'question' },
+        ...{ kind: 'tests-rewritten', path, severity: isGate(path) ? 'gate' : 'question' },
         what: "this test file is written while the tests run on the candidate's code, but not on the base commit",
       }),
     );
@@ -82,14 +87,16 @@ export function findingsElsewhere(
 }
 
 /** Folders of code that tests read, and that tools under test may be made to write. */
-const DATA_FOLDER = /fixture|testdata|test-data|snapshot|golden|expected|sample|example|output|tmp|temp/i;
+const DATA_FOLDER =
+  /fixture|testdata|test-data|snapshot|golden|expected|sample|example|output|tmp|temp|generated|^(?:gen|build|dist|out|proto|pb)$/i;
 
-/** Whether a test file is run as part of the tests, or configures their runner. */
-function isRun(path: string): boolean {
-  if (isSnapshot(path)) return false;
-  if (roleOf(path) === 'runner' || isTestNamed(path)) return true;
+const holdsTests = (path: string): boolean =>
+  !isSnapshot(path) && (roleOf(path) === 'runner' || isTestNamed(path) || /(?:^|\/)conftest\.py$/.test(path));
+
+/** Code that tests may run, by its language and folder. */
+function isHelper(path: string): boolean {
   const folders = path.split('/').slice(0, -1);
   const language = languageOf(path);
   const isCode = language !== 'prose' && language !== 'other' && !/\.(?:ya?ml|toml|ini|cfg)$/i.test(path);
-  return isCode && !folders.some((folder) => DATA_FOLDER.test(folder));
+  return isCode && !isSnapshot(path) && !folders.some((folder) => DATA_FOLDER.test(folder));
 }

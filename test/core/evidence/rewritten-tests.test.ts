@@ -28,8 +28,8 @@ describe('test files of the base commit', () => {
     ['test/a.test.js', 'gate'],
     ['vitest.config.ts', 'gate'],
     ['tests/conftest.py', 'gate'],
-    ['test/support/assert.js', 'gate'],
     ['test/expected.json', 'question'],
+    ['test/generated/schema.js', 'question'],
     ['test/fixtures/input.js', 'question'],
     ['test/__snapshots__/a.test.js.snap', 'question'],
     ['tests/integration/Cargo.lock', 'question'],
@@ -37,6 +37,16 @@ describe('test files of the base commit', () => {
     const by = { build: [written(path)], suite: run([]) };
     expect(found(by, run([]), PATCH)).toEqual([`${severity} ${path}`]);
     expect(found({ build: [], suite: run([path]) }, run([]), PATCH)).toEqual([`${severity} ${path}`]);
+  });
+
+  test('with code that tests run: a question if a build writes it, since it is restored; a gate while tests run', () => {
+    const path = 'test/support/assert.js';
+    expect(found({ build: [written(path)], suite: run([]) }, run([]), PATCH)).toEqual([`question ${path}`]);
+    const by = { build: [], suite: run([path]) };
+    expect(found(by, run([]), PATCH)).toEqual([`gate ${path}`]);
+    // Its test may have failed on the base commit before it wrote.
+    expect(found(by, { ...run([]), exitCode: 1 }, PATCH)).toEqual([`question ${path}`]);
+    expect(found(by, { ...run([]), tests: { a: 'failed' } }, PATCH)).toEqual([`question ${path}`]);
   });
 
   test('may be written while tests run if the base commit does so, too', () => {
