@@ -29,9 +29,10 @@ const MAX_REWRITE_FINDINGS = 20;
  * The findings of the gate `untampered` for test files of the base commit that a candidate's build, or its code while
  * the base's tests ran, has written and the base's code does not. One with tests in it, or of the runner's settings, is
  * a gate; data and snapshots are questions, because what is generated may be among them. So is a file that its build
- * leaves as it was. Other code of tests is a gate if it is written while they run: a build has it restored, and a
- * generator may find it up to date on the base; and so may a test of the base that fails before it writes. Nothing is
- * known about writes while tests run if the base's run (`onBase`) does not say what it writes.
+ * leaves as it was. Other code of tests is a gate only if it is written while they run and the runs of the base
+ * (`onBase`), of which there are several, passed: what a build writes is restored, and a test that fails on the base, or
+ * writes by chance, may not write there. Nothing is known about writes while tests run if the base's runs do not say what
+ * they write.
  */
 export function rewriteFindings(
   { build, suite }: TestFileWrites,
@@ -45,14 +46,13 @@ export function rewriteFindings(
   });
   const built = (build ?? []).map(({ path, same }): TamperingFinding => {
     const how = same ? 'writes this test file and leaves it as it was' : 'changes this test file';
-    const severity = !same && holdsTests(path) ? 'gate' : 'question';
+    const severity = !same && holdsTests(path, onBase) ? 'gate' : 'question';
     const what = `when the code is built, it ${how}; the build of the base commit does not write it`;
     return { kind: 'tests-rewritten', path, what, severity };
   });
   const known = onBase.rewrites && suite?.rewrites !== undefined ? new Set(onBase.rewrites) : null;
-  const isGreen =
-    onBase.exitCode === 0 && Object.values(onBase.tests).every((outcome) => outcome !== 'failed');
-  const isGate = (path: string): boolean => holdsTests(path) || (isGreen && isHelper(path));
+  const isSteady = (onBase.runs ?? 1) > 1 && onBase.exitCode === 0 && !hasFailed(onBase);
+  const isGate = (path: string): boolean => holdsTests(path, onBase) || (isSteady && isHelper(path));
   const ran = (known ? (suite?.rewrites ?? []) : [])
     .filter((path) => known?.has(path) === false)
     .map(
@@ -90,13 +90,24 @@ export function findingsElsewhere(
 const DATA_FOLDER =
   /fixture|testdata|test-data|snapshot|golden|expected|sample|example|output|tmp|temp|generated|^(?:gen|build|dist|out|proto|pb)$/i;
 
-const holdsTests = (path: string): boolean =>
-  !isSnapshot(path) && (roleOf(path) === 'runner' || isTestNamed(path) || /(?:^|\/)conftest\.py$/.test(path));
+const isInDataFolder = (path: string): boolean =>
+  path
+    .split('/')
+    .slice(0, -1)
+    .some((folder) => DATA_FOLDER.test(folder));
+
+/** By its name; in a folder of data, only if the base's run (`onBase`) names tests of it. */
+function holdsTests(path: string, onBase: TestRun): boolean {
+  if (isSnapshot(path)) return false;
+  const isNamed = roleOf(path) === 'runner' || isTestNamed(path) || /(?:^|\/)conftest\.py$/.test(path);
+  return isNamed && (!isInDataFolder(path) || Object.keys(onBase.tests).some((id) => id.startsWith(path)));
+}
+
+const hasFailed = ({ tests }: TestRun): boolean => Object.values(tests).includes('failed');
 
 /** Code that tests may run, by its language and folder. */
 function isHelper(path: string): boolean {
-  const folders = path.split('/').slice(0, -1);
   const language = languageOf(path);
   const isCode = language !== 'prose' && language !== 'other' && !/\.(?:ya?ml|toml|ini|cfg)$/i.test(path);
-  return isCode && !isSnapshot(path) && !folders.some((folder) => DATA_FOLDER.test(folder));
+  return isCode && !isSnapshot(path) && !isInDataFolder(path);
 }

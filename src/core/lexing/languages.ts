@@ -92,7 +92,8 @@ const RUST_RAW: LexicalBlock = {
   is: 'text',
 };
 const SWIFT_RAW: LexicalBlock = {
-  open: '#+"(?:"")?|"""',
+  // Found from its first sign only, so that a line of many takes no quadratic time.
+  open: '(?<!#)#+"(?:"")?|"""',
   close: (opened) => [...opened].reverse().join(''),
   is: 'text',
 };

@@ -195,7 +195,8 @@ export async function testElsewhere(
     if (!survivors.includes(one)) return one;
     const unsteady = one.tree && differing.get(one.tree);
     const { changes = [], unlocked, ...writes } = (one.tree && all.get(one.tree)) ?? {};
-    const found = elsewhere ? findingsElsewhere({ changes, ...writes }, elsewhere.onBase, one) : [];
+    const known = elsewhere && { ...elsewhere.onBase, ...joinedRewrites([tools.onBase, elsewhere.onBase]) };
+    const found = known ? findingsElsewhere({ changes, ...writes }, known, one) : [];
     const gates = withMoreFindings(one.gates, found);
     const gate = elsewhere && unsteady ? gateOf(unsteady, elsewhere, { gates, unlocked }) : notRunElsewhere();
     return { ...one, gates: [...gates, gate] };

@@ -43,10 +43,20 @@ describe('test files of the base commit', () => {
     const path = 'test/support/assert.js';
     expect(found({ build: [written(path)], suite: run([]) }, run([]), PATCH)).toEqual([`question ${path}`]);
     const by = { build: [], suite: run([path]) };
-    expect(found(by, run([]), PATCH)).toEqual([`gate ${path}`]);
-    // Its test may have failed on the base commit before it wrote.
-    expect(found(by, { ...run([]), exitCode: 1 }, PATCH)).toEqual([`question ${path}`]);
-    expect(found(by, { ...run([]), tests: { a: 'failed' } }, PATCH)).toEqual([`question ${path}`]);
+    const repeated = mergeBaseRuns([run([]), run([])]);
+    expect(found(by, repeated, PATCH)).toEqual([`gate ${path}`]);
+    // Its test may write by chance, or have failed on the base commit before it wrote.
+    expect(found(by, run([]), PATCH)).toEqual([`question ${path}`]);
+    expect(found(by, { ...repeated, exitCode: 1 }, PATCH)).toEqual([`question ${path}`]);
+    expect(found(by, { ...repeated, tests: { a: 'failed' } }, PATCH)).toEqual([`question ${path}`]);
+  });
+
+  test('that are named as tests in a folder of data: a gate only where the base commit runs tests of them', () => {
+    const path = 'test/fixtures/button.test.js';
+    const by = { build: [written(path)], suite: undefined };
+    expect(found(by, run([]), PATCH)).toEqual([`question ${path}`]);
+    const tests = { [`${path} > shows a label`]: 'passed' } as const;
+    expect(found(by, { ...run([]), tests }, PATCH)).toEqual([`gate ${path}`]);
   });
 
   test('may be written while tests run if the base commit does so, too', () => {
