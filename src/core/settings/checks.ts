@@ -56,6 +56,7 @@ const CHECK_FILES: readonly string[] = [
   'pytest.ini',
   'requirements.txt',
   'requirements-dev.txt',
+  'Gemfile',
   'Rakefile',
   'CMakeLists.txt',
   ...['Makefile', 'makefile', 'GNUmakefile'],
@@ -145,7 +146,7 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
     types: detectTypeCheck(snapshot, detected.commands),
     others: [...first, ...others.filter((one) => one.setup !== null)]
       .map(recipe)
-      .filter((one) => JSON.stringify(one) !== JSON.stringify(detected)),
+      .filter(({ commands }) => JSON.stringify(commands) !== JSON.stringify(detected.commands)),
   };
 }
 
@@ -261,8 +262,8 @@ interface CiChecks {
 function ciChecks(job: CiJob | null = null): CiChecks | null {
   const { file, commands } = job ?? { file: '', commands: [] };
   if (commands.length === 0) return null;
-  const of = (part: CiCommand['part']) => [
-    ...new Set(commands.flatMap((one) => (one.part === part ? [one.command] : []))),
+  const of = (...parts: readonly CiCommand['part'][]) => [
+    ...new Set(commands.flatMap((one) => (parts.includes(one.part) ? [one.command] : []))),
   ];
   const joined = (parts: readonly string[]): FoundCommand | null =>
     parts.length === 0 ? null : { file, command: parts.map(whole).join(' && ') };
@@ -276,12 +277,12 @@ function ciChecks(job: CiJob | null = null): CiChecks | null {
           .map((one) => inVenv(one).replace(/ --system\b/g, '')),
       ]
     : of('setup');
-  const tests = of('test');
+  const tests = of('database', 'test');
   const plain = tests.filter((one) => !/\b(?:coverage|cov)\b/.test(one));
   return {
     setup: installs.length === 0 ? null : joined(setup),
     build: joined(of('build')),
-    test: joined(plain.length > 0 ? plain : tests),
+    test: joined(plain.some((one) => of('test').includes(one)) ? plain : tests),
   };
 }
 

@@ -4,7 +4,7 @@ import { programWords, wordsOf } from './program-words.ts';
 
 /** The purpose of a command in a CI job, as far as its text shows. */
 export interface CiCommand {
-  readonly part: 'setup' | 'build' | 'test';
+  readonly part: 'setup' | 'build' | 'database' | 'test';
   /** For `sh -c` at the top of the repository. */
   readonly command: string;
 }
@@ -53,7 +53,9 @@ export function scriptCommands(script: string, place: ScriptPlace): readonly CiC
         folder = next;
         continue;
       }
-      const plainCommand = byItself(withoutHeavyTargets(withoutRunner(unwrapped(command))));
+      const plainCommand = byItself(
+        withoutHeavyTargets(withoutSystemTests(withoutRunner(unwrapped(command)))),
+      );
       const part = partOf(plainCommand.replace(/^\(\s*/, ''));
       if (part !== null)
         found.push({ part, command: inFolder(folder, withOwn(plainCommand, part, place.own)) });
@@ -126,7 +128,7 @@ const NOX_VERSION =
 
 /** Variables that are unrelated to the code, or that must not be in a command: secrets, and options that carry reports. */
 const FOR_CI_ONLY =
-  /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*|PYTEST_ADDOPTS|SPEC_OPTS|TESTOPTS)$/i;
+  /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*|PYTEST_ADDOPTS|SPEC_OPTS|TESTOPTS|MINITEST_REPORTER)$/i;
 
 function withOwn(command: string, part: CiCommand['part'], own: ScriptPlace['own']): string {
   if (part === 'setup') return command;
@@ -178,10 +180,18 @@ function withoutHeavyTargets(command: string): string {
   return `${nx === undefined ? start : start.replace(/-\S+[= ]?$/, '-t ')}${left.join(' ')}${pipe}`;
 }
 
+/** Those of Rails need a browser. */
+const withoutSystemTests = (command: string): string =>
+  /\brails (?:\S+ )*test(?: |$)/.test(command) ? command.replace(/ test:system(?= |$)/, '') : command;
+
+/** Tasks of Rails; the database is there only beside a test command. */
+const PREPARES_DATABASE = /^(?:bundle exec )?(?:[\w./-]*\/)?(?:rails|rake)(?: db:[\w:]+)+$/;
+
 function partOf(command: string): CiCommand['part'] | null {
   if (IGNORED_COMMANDS.some((pattern) => pattern.test(command))) return null;
   if (SETUP.some((pattern) => pattern.test(command))) return 'setup';
   if (ONLY_COMPILES.test(command)) return 'build';
+  if (PREPARES_DATABASE.test(command)) return 'database';
   const kind = stepKind(command);
   if (kind === 'lint' || kind === 'types') return null;
   if (kind === 'tests' || namesTests(command)) return 'test';
@@ -248,7 +258,7 @@ export function namesTests(command: string): boolean {
   const words = command.split(/\s+/).filter((word) => !/^\w+=/.test(word));
   const program = (words[0] ?? '').replace(/^.*\//, '').replace(/\.(?:sh|py|js)$/, '');
   if (HEAVY.test(command.replace(SELECTIONS, ''))) return false;
-  if (/^(?:npm|pnpm)\s+(?:t|it|cit)$|^(?:bundle\s+exec\s+)?rake$/.test(command)) return true;
+  if (/^(?:npm|pnpm)\s+(?:t|it|cit)$|^(?:bundle\s+exec\s+|(?:\.\/)?bin\/)?rake$/.test(command)) return true;
   if (/^(?:tox|nox)$/.test(program) || /^python[\d.]*\s+-m\s+(?:tox|nox)\b/.test(command)) return true;
   if (/^(?:mvnw?|gradlew?)$/.test(program))
     return words.some((word) => /^(?:test|verify|check|build|(?::[\w:-]+:)?test\w+UnitTest)$/.test(word));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CiCommand } from './ci-commands.ts';
 import { runsHere } from './ci-conditions.ts';
 import type { CiMatrix } from './ci-matrix.ts';
 import { readPlainYaml } from './toml-and-yaml.ts';
@@ -193,4 +194,15 @@ function withInputs(value: unknown, inputs: Inputs, key = ''): unknown {
     const expression = /^\$\{\{([^{}]*)\}\}$/.exec(input)?.[1];
     return expression === undefined ? (/['{}]/.test(input) ? all : `'${input}'`) : `(${expression.trim()})`;
   });
+}
+
+/** Actions that install what the project at the top requires. */
+export function installsOf({ uses = '', with: inputs }: Step): readonly CiCommand[] {
+  const given = textsOf(inputs);
+  const of = (...commands: readonly string[]) =>
+    given.has('working-directory') ? [] : commands.map((command) => ({ part: 'setup' as const, command }));
+  if (/^ramsey\/composer-install@/.test(uses)) return of('composer install --no-interaction --no-progress');
+  const isCached = inputs?.['bundler-cache'] === true || given.get('bundler-cache') === 'true';
+  if (!/^ruby\/setup-ruby@/.test(uses) || !isCached) return [];
+  return of('bundle config set --local path vendor/bundle', 'bundle install');
 }

@@ -5,6 +5,7 @@ import {
   type CiFiles,
   calledJobs,
   ciFiles,
+  installsOf,
   Job,
   matrixOf,
   Service,
@@ -243,7 +244,10 @@ function readSteps(
     ofTests.push(...variablesOfTests(found, own));
   }
   const last = commands.findLastIndex(({ part }) => part === 'test');
-  return { commands: commands.slice(0, last + 1), versions, env: new Map(ofTests) };
+  const used = commands.slice(0, last + 1);
+  const isAtTop = used.some(({ part, command }) => part === 'test' && enteredFolder(command) === '');
+  const installs = isAtTop ? steps.flatMap(installsOf) : [];
+  return { commands: [...installs, ...used], versions, env: new Map(ofTests) };
 }
 
 const variablesOfTests = (

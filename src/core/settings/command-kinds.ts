@@ -44,6 +44,8 @@ export function recognise(command: string): Recognised | null {
     if (runner && (runner !== 'lab' || isLab(word, command))) return { runner, words, at: index };
     const build = BUILDS[baseOf(word)];
     if (build && runsTests(words.slice(index + 1))) return { runner: build, words, at: index };
+    const rails = baseOf(word) === 'rails' ? railsTests(words, index) : null;
+    if (rails !== null) return { runner: 'rake', words, at: rails };
     const second = words[index + 1];
     const pair = PAIRS.find(([one, other]) => one === baseOf(word) && other.test(second ?? ''));
     if (pair) return { runner: pair[2], words, at: index + 1 };
@@ -54,6 +56,13 @@ export function recognise(command: string): Recognised | null {
   return words.slice(node + 1).filter(isTestScript).length === 1
     ? { runner: 'script', words, at: node }
     : null;
+}
+
+/** Where Rails is told to test, also after tasks that prepare the database; null for system tests, and if it is not. */
+function railsTests(words: readonly string[], rails: number): number | null {
+  const rest = words.slice(rails + 1);
+  const at = rest.findIndex((word) => /^test(?::(?!system$|prepare$)[\w:]+)?$/.test(word));
+  return at >= 0 && rest.slice(0, at).every((word) => /^\w+:[\w:]+$/.test(word)) ? rails + 1 + at : null;
 }
 
 /** Many folders are named lab: `tsc -p lab`. */
@@ -144,7 +153,6 @@ const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
   ['bun', /^test$/, 'bun'],
   ['rake', /^test(?::[\w:]+)?$/, 'rake'],
   ['rake', /^spec(?::[\w:]+)?$/, 'rspec'],
-  ['rails', /^test$/, 'rake'],
   ['dotnet', /^test$/, 'dotnet'],
 ];
 

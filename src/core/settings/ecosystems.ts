@@ -1,10 +1,12 @@
-import { cargo, cmake, fillCaches, go } from './compiled-ecosystems.ts';
+import { cargo, cmake, go } from './compiled-ecosystems.ts';
 import { dotnet } from './dotnet-ecosystem.ts';
 import { gradle, maven } from './jvm-ecosystems.ts';
+import { LOCKS, nodeInstall, nodeManager } from './node-managers.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
 import { djangoTest, isForPytest, testSamples, unittestCommands } from './python-tests.ts';
 import { type Ecosystem, type RepositorySnapshot, SAMPLE_FOLDERS } from './repository-recipe.ts';
+import { php, ruby } from './ruby-and-php.ts';
 import { toxEnvironment, toxTests } from './tox.ts';
 import { inVenv } from './virtual-environment.ts';
 import { workspaceGraph } from './workspace-graph.ts';
@@ -80,72 +82,14 @@ const DETECTORS: readonly (readonly [
   [dotnet, testFiles(/Tests?\.(?:cs|fs|vb)$/, /Tests?\//, /\.(?:cs|fs|vb)$/)],
 ];
 
-/** What a Rakefile that defines a task `test`, or loads tasks from elsewhere, contains. */
-const RAKE_TEST = /\btests?\b|TestTask|\bHoe\b|\b(?:load|load_tasks|import|require_relative)\b/;
-
-function ruby({ files, read }: RepositorySnapshot): Ecosystem | null {
-  if (!files.has('Gemfile')) return null;
-  const all = [...files];
-  const specs = files.has('.rspec') || all.some((path) => /^spec\/.*_spec\.rb$/.test(path));
-  const rake =
-    files.has('Rakefile') &&
-    (all.some((path) => path.endsWith('.rake')) || RAKE_TEST.test(read.Rakefile ?? 'test'));
-  const test = specs ? 'bundle exec rspec' : rake ? 'bundle exec rake test' : null;
-  if (test === null) return null;
-  const setup = 'bundle config set --local path vendor/bundle && bundle install';
-  // An extension in C, which the tests load.
-  const build =
-    files.has('Rakefile') && all.some((path) => /^ext\/.*extconf\.rb$/.test(path))
-      ? 'bundle exec rake compile'
-      : null;
-  return build === null
-    ? { file: 'Gemfile', setup, test }
-    : { file: 'Gemfile', setup: `${setup} && ${fillCaches(build)}`, build, test };
-}
-
-const PHPUNIT_FILES = ['phpunit.xml', 'phpunit.xml.dist', 'phpunit.dist.xml'];
-
-/** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */
-function php({ files, read }: RepositorySnapshot): Ecosystem | null {
-  const manifest = read['composer.json'];
-  if (!files.has('composer.json')) return null;
-  if (!PHPUNIT_FILES.some((path) => files.has(path))) return null;
-  const requires = manifest === undefined || /"[\w.-]+\/(?:[\w.-]*phpunit|pest)[\w.-]*"\s*:/i.test(manifest);
-  const pest = files.has('tests/Pest.php') || /"pestphp\/pest"\s*:\s*"/.test(manifest ?? '');
-  return {
-    file: 'composer.json',
-    setup: 'composer install --no-interaction --no-progress',
-    test: pest
-      ? files.has('bin/pest')
-        ? 'php bin/pest'
-        : 'vendor/bin/pest'
-      : requires
-        ? 'vendor/bin/phpunit'
-        : 'phpunit',
-  };
-}
-
 function make({ read }: RepositorySnapshot): Ecosystem | null {
   const file = ['GNUmakefile', 'makefile', 'Makefile'].find((one) => read[one] !== undefined);
   if (file === undefined || !/^test[ \t]*:(?!=)/m.test(read[file] ?? '')) return null;
   return { file, test: 'make test', guessed: true };
 }
 
-const LOCKS: readonly (readonly [file: string, manager: string, setup: string])[] = [
-  ['pnpm-lock.yaml', 'pnpm', 'pnpm install --frozen-lockfile'],
-  ['yarn.lock', 'yarn', 'yarn install --frozen-lockfile'],
-  ['bun.lock', 'bun', 'bun install --frozen-lockfile'],
-  ['bun.lockb', 'bun', 'bun install --frozen-lockfile'],
-  ['package-lock.json', 'npm', 'npm ci --no-audit --no-fund'],
-  ['npm-shrinkwrap.json', 'npm', 'npm ci --no-audit --no-fund'],
-];
-
 /** `npm init` writes this script into every new project. */
 const PLACEHOLDER = /no test specified/;
-
-/** The package manager that runs the scripts of package.json. */
-export const nodeManager = (facts: PackageFacts, files: ReadonlySet<string>): string =>
-  facts.manager ?? LOCKS.find(([file]) => files.has(file))?.[1] ?? 'npm';
 
 function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const facts = readPackage(read['package.json'] ?? '');
@@ -162,9 +106,6 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
     : (ofPackages ?? guessedTest(facts, files, manager));
   const builds = facts.scripts.has('build');
   if (!test && !builds) return null;
-  const setup = lock?.[1] === manager ? lock[2] : `${manager} install`;
-  // Yarn 2 and later use another name.
-  const install = manager === 'yarn' && files.has('.yarnrc.yml') ? 'yarn install --immutable' : setup;
   // The packages of a workspace have dependencies of their own.
   const needs =
     facts.packages.size > 0 ||
@@ -175,7 +116,7 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
     file: 'package.json',
     guessed: !hasTestScript,
     ...(ofPackages === null ? {} : { ofPackages: true }),
-    ...(needs ? { setup: install } : { complete: true }),
+    ...(needs ? { setup: nodeInstall(facts, files) } : { complete: true }),
     ...(builds ? { build: `${manager} run build` } : {}),
     ...(test ? { test } : {}),
   };

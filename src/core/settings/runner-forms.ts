@@ -1,4 +1,4 @@
-import { optionsOf, type Recognised, type RunnerName } from './command-kinds.ts';
+import { optionsOf, type Recognised, type RunnerName, unquoted } from './command-kinds.ts';
 import {
   inOneProcess,
   isBetterNodeTest,
@@ -88,8 +88,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'rspec':
       return { ...plain, env: { SPEC_OPTS: rspecOptions(`${folder}/report.json`) } };
     case 'rake':
-      // Rake's test task passes this to minitest; `rails test` knows the option itself.
-      return words.includes('rails') ? { ...plain, append: '-v' } : { ...plain, env: { TESTOPTS: '-v' } };
+      return { ...plain, env: NAMES_OF_RUBY, append: startsRailsTests(found) ? '-v' : '' };
     case 'dotnet':
       return {
         ...plain,
@@ -122,6 +121,16 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
       return line.last === null ? null : { ...plain, append: appended(runner, words, folder) };
   }
 }
+
+/**
+ * Rake's test task passes the options to the tests; `rails test` knows the option itself. Of minitest-reporters, this
+ * reporter names each test.
+ */
+const NAMES_OF_RUBY = { TESTOPTS: '-v', MINITEST_REPORTER: 'DefaultReporter' } as const;
+
+/** A command of Rails, not tasks of Rake (`rails db:prepare test`), to which options at the end would not get. */
+const startsRailsTests = ({ words, at }: Recognised): boolean =>
+  /(?:^|\/)rails$/.test(unquoted(words[at - 1] ?? ''));
 
 /** Programs of Django, which number how much they print: 2 is what unittest prints with `-v`. */
 const DJANGO = /(?:^|\/)(?:manage|runtests)\.py$/;

@@ -1,6 +1,6 @@
 import { isTypeCheck } from './command-kinds.ts';
-import { nodeManager } from './ecosystems.ts';
 import type { FoundCommand } from './last-resorts.ts';
+import { nodeManager } from './node-managers.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { programWords } from './program-words.ts';
 import { pythonProject } from './python-project.ts';

@@ -71,11 +71,12 @@ const MINITEST_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
   S: 'skipped',
 };
 
-function minitestFailures(lines: readonly string[]): ReadonlyMap<string, string> {
+/** Numbered by minitest; as Rails and minitest-reporters print them, without numbers. */
+export function minitestFailures(lines: readonly string[]): ReadonlyMap<string, string> {
   const output = new Map<string, string>();
   for (const [at, line] of lines.entries()) {
-    if (!/^\s{1,4}\d+\) (?:Failure|Error):$/.test(line)) continue;
-    const name = (lines[at + 1] ?? '').replace(/(?: \[.*\])?:$/, '');
+    if (!/^(?:\s{1,4}\d+\) )?(?:Failure|Error):$/.test(line)) continue;
+    const name = (lines[at + 1] ?? '').replace(/(?: \[.*\])?:?$/, '');
     const rest = lines.slice(at + 1, at + 1 + MAX_FAILURE_LINES);
     const end = rest.findIndex((one) => one.trim() === '');
     output.set(name, rest.slice(0, end < 0 ? rest.length : end).join('\n'));

@@ -1,10 +1,11 @@
 import type { TestOutcome } from '../evidence/index.ts';
 import type { ReportFormat } from '../settings/index.ts';
 import { readCargo } from './cargo.ts';
-import { readDotnet, readMinitest } from './console-output.ts';
+import { readDotnet } from './console-output.ts';
 import { readGo, readJest, readMocha, readRspec } from './json.ts';
 import { readJUnit, readJUnitFiles, readVitest } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
+import { readRubyTests } from './ruby-text.ts';
 import { readUnknown, readUvu } from './runner-text.ts';
 import { readTap } from './tap.ts';
 import { readUnittest } from './unittest.ts';
@@ -34,7 +35,7 @@ const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   'cargo-text': readCargo,
   'unittest-text': readUnittest,
   'rspec-json': readRspec,
-  'minitest-text': readMinitest,
+  'minitest-text': readRubyTests,
   'dotnet-text': readDotnet,
   'junit-files': readJUnitFiles,
 };

@@ -388,6 +388,42 @@ describe('commands are detected', () => {
       },
     ],
     [
+      'Laravel',
+      ['composer.json', 'phpunit.xml', 'artisan', '.env.example'],
+      { 'composer.json': '{ "require-dev": { "phpunit/phpunit": "^11" } }' },
+      {
+        setup:
+          'composer install --no-interaction --no-progress && { test -f .env || cp .env.example .env; } && php artisan key:generate --force',
+        test: 'vendor/bin/phpunit',
+      },
+    ],
+    [
+      'a script of Composer',
+      ['composer.json'],
+      { 'composer.json': '{ "scripts": { "lint": ["x"], "test": ["@lint", "codecept run"] } }' },
+      { setup: 'composer install --no-interaction --no-progress', test: 'composer test' },
+    ],
+    [
+      'PHPUnit without a configuration',
+      ['composer.json', 'tests/Unit/ListTest.php'],
+      { 'composer.json': '{ "require-dev": { "phpunit/phpunit": "^11" } }' },
+      { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit tests' },
+    ],
+    [
+      'Rails with packages of Node',
+      ['Gemfile', 'Rakefile', 'config/application.rb', 'yarn.lock', 'test/models/user_test.rb'],
+      {
+        Gemfile: 'gem "rails"\ngem "jsbundling-rails"\n',
+        Rakefile: 'Rails.application.load_tasks # test',
+        'package.json': '{ "dependencies": { "esbuild": "1" } }',
+      },
+      {
+        setup:
+          'bundle config set --local path vendor/bundle && bundle install && yarn install --frozen-lockfile',
+        test: 'bundle exec rake test',
+      },
+    ],
+    [
       'PHP',
       ['composer.json', 'phpunit.dist.xml'],
       { 'composer.json': '{ "require-dev": { "phpunit/phpunit": "^11" } }' },

@@ -774,3 +774,33 @@ describe('a line of CI that tests and does more is read', () => {
     expect(tested(line)).toBeUndefined();
   });
 });
+
+describe('what Rails and Composer need', () => {
+  const ruby = `      - uses: ruby/setup-ruby@v1
+        with: { ruby-version: 3.4, bundler-cache: true }
+`;
+  const rails = { Gemfile: 'gem "rails"', Rakefile: 'Rails.application.load_tasks # test' };
+  const recipe = (steps: string) =>
+    detect({ ...rails, [CI]: workflow(`${ruby}${steps}`) }, 'test/models/user_test.rb').others[0]?.commands;
+
+  test('tasks that prepare the database run beside it, before the tests, without those in a browser', () => {
+    const env = '        env: { RAILS_ENV: test }\n';
+    expect(recipe(`${run('bin/rails db:test:prepare test test:system')}${env}`)).toEqual({
+      setup: 'bundle config set --local path vendor/bundle && bundle install',
+      test: 'RAILS_ENV=test bin/rails db:test:prepare test',
+    });
+    expect(recipe(run('bin/rails db:schema:load', 'bin/rake'))?.test).toBe(
+      'bin/rails db:schema:load && bin/rake',
+    );
+    expect(recipe(run('bundle exec rails db:test:prepare', 'bin/rails test:system'))).toBeUndefined();
+  });
+
+  test('an action that installs is set-up', () => {
+    const steps = '      - uses: ramsey/composer-install@v3\n';
+    const read = { 'composer.json': '{}', [CI]: workflow(`${steps}${run('composer test')}`) };
+    expect(detect(read).commands).toEqual({
+      setup: 'composer install --no-interaction --no-progress',
+      test: 'composer test',
+    });
+  });
+});

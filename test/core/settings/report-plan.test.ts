@@ -21,6 +21,8 @@ const JEST = '--maxWorkers=2 --bail=0 --ci --json --outputFile=/out/report.json'
 const MOCHA = '--reporter json -O output=/out/report.json';
 const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
 const VITEST = { ...XML, format: 'vitest', second: '/out/report.json' };
+const RUBY = { TESTOPTS: '-v', MINITEST_REPORTER: 'DefaultReporter' };
+const RUBY_TEXT = { source: 'stdout', format: 'minitest-text' } as const;
 const TAP = { source: 'stdout', format: 'tap' };
 /** Tests of Node that a program loads by itself. */
 const BY_NODE = { NODE_OPTIONS: '--test-reporter=tap --test-reporter-destination=stdout' };
@@ -278,7 +280,10 @@ describe('the report', () => {
       { SPEC_OPTS: '--no-fail-fast --format progress --format json --out /out/report.json' },
       { source: 'file', file: '/out/report.json', format: 'rspec-json' },
     ],
-    ['rake test', 'rake test', { TESTOPTS: '-v' }, { source: 'stdout', format: 'minitest-text' }],
+    ['rake test', 'rake test', RUBY, RUBY_TEXT],
+    ['bin/rails test', 'bin/rails test -v', RUBY, RUBY_TEXT],
+    ['bundle exec rails test:models', 'bundle exec rails test:models -v', RUBY, RUBY_TEXT],
+    ['bin/rails db:test:prepare test', 'bin/rails db:test:prepare test', RUBY, RUBY_TEXT],
     [
       'dotnet test',
       'dotnet test --logger "console;verbosity=normal"',

@@ -694,6 +694,115 @@ describe('minitest -v', () => {
   });
 });
 
+describe('test-unit -v', () => {
+  const LINE = '='.repeat(79);
+  // As test-unit 3.5.7 wrote it.
+  const LINES = [
+    'Loaded suite /usr/lib/rake_test_loader',
+    'Started',
+    'Deep::TestTwo: ',
+    '  test_clean:\t\t\t\t\t\t.: (0.000423)',
+    'TestClean: ',
+    '  test: has: colons and # signs:\t\t\t.: (0.000199)',
+    '  test_a_name_without_space_behind_it:.: (0.000087)',
+    '  test_error:\t\t\t\t\t\tE',
+    LINE,
+    'Error: test_error(TestClean): RuntimeError: boom',
+    "a_test.rb:6:in `test_error'",
+    LINE,
+    ': (0.001794)',
+    '  test_notify:\t\t\t\t\t\tN',
+    LINE,
+    'Notification: hello [test_notify(TestClean)]',
+    LINE,
+    '.: (0.003911)',
+    '  test_omit:\t\t\t\t\t\tO',
+    LINE,
+    'Omission: later [test_omit(TestClean)]',
+    LINE,
+    ': (0.002515)',
+    '  test_prints:\t\t\t\t\t\tloud: x',
+    'a group: ',
+    'no newline: .: (0.000373)',
+    '  inner part: ',
+    '    test: deep:\t\t\t\t\t\t.: (0.000286)',
+    '',
+    'Finished in 0.043180737 seconds.',
+  ];
+  const total = (tests: number, errors = 1): string =>
+    `${tests} tests, 9 assertions, 0 failures, ${errors} errors, 0 pendings, 1 omissions, 1 notifications`;
+
+  test('names class, group and test, and what failed', () => {
+    expect(read('minitest-text', [...LINES, total(8)])).toEqual({
+      tests: {
+        'Deep::TestTwo > test_clean': 'passed',
+        'TestClean > test: has: colons and # signs': 'passed',
+        'TestClean > test_a_name_without_space_behind_it': 'passed',
+        'TestClean > test_error': 'failed',
+        'TestClean > test_notify': 'passed',
+        'TestClean > test_omit': 'skipped',
+        'TestClean > test_prints': 'passed',
+        'TestClean > inner part > test: deep': 'passed',
+      },
+      said: {
+        'TestClean > test_error':
+          "Error: test_error(TestClean): RuntimeError: boom\na_test.rb:6:in `test_error'",
+      },
+    });
+  });
+
+  test('lines that are more than ran, more that fail, or none, are no report', () => {
+    expect(read('minitest-text', [...LINES, total(7)])).toContain('8 tests');
+    expect(read('minitest-text', [...LINES, total(8, 0)])).toContain('1 failing tests');
+    const pretended = LINES.slice(0, 4).toSpliced(3, 0, '  test_bad:\t\t.: (0.1)');
+    expect(read('minitest-text', [...pretended, total(2)])).toContain('0 failing tests');
+    expect(read('minitest-text', [total(0, 0)])).toContain('names no test');
+  });
+});
+
+describe('minitest-reporters -v', () => {
+  // As minitest-reporters 1.8.0 wrote it.
+  const LINES = [
+    '# Running tests with run options -v --seed 1:',
+    '',
+    '',
+    'a list#test_0001_is empty 0.00 = .',
+    'UserTest#test_skips 0.00 = S',
+    'UserTest#test_fails 0.00 = F',
+    'UserTest#test_prints loud PASS (0.00s)',
+    'x0.00 = .',
+    '',
+    'Finished tests in 0.002539s, 2756.9421 tests/s, 2363.0932 assertions/s.',
+    '',
+    'Failure:',
+    'UserTest#test_fails [user_test.rb:6]',
+    'Minitest::Assertion: Expected: 1',
+    '  Actual: 2',
+    '',
+    '4 tests, 6 assertions, 1 failures, 0 errors, 1 skips',
+  ];
+
+  test('names class and test, also of a spec, and of tests that print', () => {
+    expect(read('minitest-text', LINES)).toEqual({
+      tests: {
+        'a list > test_0001_is empty': 'passed',
+        'UserTest > test_skips': 'skipped',
+        'UserTest > test_fails': 'failed',
+        'UserTest > test_prints': 'passed',
+      },
+      said: {
+        'UserTest > test_fails':
+          'UserTest#test_fails [user_test.rb:6]\nMinitest::Assertion: Expected: 1\n  Actual: 2',
+      },
+    });
+  });
+
+  test('tests that run at the same time are no report', () => {
+    const mixed = LINES.toSpliced(4, 2, 'UserTest#test_skips ', 'UserTest#test_fails 0.00 = S0.00 = F');
+    expect(read('minitest-text', mixed)).toContain('3 tests');
+  });
+});
+
 describe('dotnet test', () => {
   const LINES = [
     'Starting test execution, please wait...',
