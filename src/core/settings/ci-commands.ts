@@ -147,21 +147,24 @@ function withoutRunner(command: string): string {
 }
 
 /** What stands before the first `|` or `||`; of `2>&1 |` and `|&`, too. */
-const BEFORE_PIPE = /^((?:'[^']*'|"(?:[^"\\]|\\.)*"|\\.|\([^()'"|]*\)|[^'"\\|()])*?)\s*(?:2>&1\s*)?\|/s;
+const BEFORE_PIPE =
+  /^((?:'[^']*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\\.|\([^()'"|]*\)|[^'"`\\|()])*?)\s*(?:2>&1\s*)?(\|.*)/s;
 
 /**
  * A command of tests without what follows it behind a pipe or `||`: `make check || true` and, without `pipefail`, which
- * `sh` may not know, `make check | tee log` succeed whatever the tests do.
+ * `sh` may not know, `make check | tee log` succeed whatever the tests do. What runs in any case is kept.
  */
 function byItself(command: string): string {
-  const first = BEFORE_PIPE.exec(command)?.[1];
-  return first !== undefined && partOf(first) === 'test' ? first : command;
+  const [, first, behind = ''] = BEFORE_PIPE.exec(command) ?? [];
+  return first !== undefined && !/&&|;/.test(behind.replace(/\{[^{}]*\}/g, '')) && partOf(first) === 'test'
+    ? first
+    : command;
 }
 
 /** What a program starts that provides an environment of its own; set-up here provides another. */
 const unwrapped = (command: string): string =>
   command.replace(
-    /^(?:mise (?:exec|x) --|nix develop (?:[\w.#/:-]+ )?(?:-c|--command)|docker(?:-| )compose run (?:--?[\w-]+ )*[\w.-]+) (?=[\w./])/,
+    /^(?:mise (?:exec|x) --|nix develop (?:[\w.#/:-]+ )?(?:-c|--command)|docker(?:-| )compose run (?:-[\w-]+ )*[\w.-]+) (?=[\w./])/,
     '',
   );
 

@@ -11,8 +11,8 @@ type AppendedTo = 'vitest' | 'jest' | 'mocha' | 'deno' | 'bun' | 'borp' | 'phpun
 export function appended(runner: AppendedTo, words: readonly string[], folder: string): string {
   switch (runner) {
     case 'vitest':
-      // In its JUnit file, a test that did not run looks like one that passed.
-      return `${onceOnly(runner, words)}${toTheEnd(words)}--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml --reporter=json --outputFile.json=${folder}/report.json`;
+      // In its JUnit file, a test that did not run looks like one that passed. Not `--bail=0`: before 0.31, vitest refuses it.
+      return `${onceOnly(runner, words)}--reporter=default --reporter=junit --outputFile.junit=${folder}/report.xml --reporter=json --outputFile.json=${folder}/report.json`;
     case 'jest':
       return `${onceOnly(runner, words)}${inWorkers(words)}--bail=0 --ci --json --outputFile=${folder}/report.json`;
     case 'mocha':
@@ -37,13 +37,6 @@ function onceOnly(runner: 'jest' | 'vitest', words: readonly string[]): string {
   if (runner === 'jest') return watches ? '--watch=false --watchAll=false ' : '';
   return watches || words.some((word) => /^(?:-w|watch|dev)$/.test(word)) ? '--run ' : '';
 }
-
-/**
- * Against `bail` in the configuration of vitest, since 0.31: tests behind a failing one of the base would have no result.
- * With another value in the command it would end at once. Jest takes the last one; with `bail` it writes no report.
- */
-const toTheEnd = (words: readonly string[]): string =>
-  words.some((word) => /^--(?:no-)?bail\b/.test(word)) ? '' : '--bail=0 ';
 
 /** The same for a runner without a report that Runoff reads. */
 export const endingCommand = (command: string): string =>

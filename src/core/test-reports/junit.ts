@@ -62,11 +62,19 @@ export function readVitest(text: string): Outcomes {
   const byName = Map.groupBy(unfinished, ({ titles }) => lettersOf(titles.join()));
   const found = new Set<unknown>();
   const outcomes = new Outcomes();
+  // Paths in the XML begin at vitest's root, those in the JSON at that of the machine.
+  const pathOf = (path: string): string => `/${path.replace(/^(?:\.\.\/)+/, '')}`;
+  const paths = suites.flatMap((suite) => [
+    suite['@name'],
+    ...suite.testcase.map((one) => one['@classname']),
+  ]);
+  const longestFirst = [...new Set(paths.map(pathOf))].toSorted((a, b) => b.length - a.length);
+  const files = [...new Set(unfinished.map(({ file }) => file))];
+  const pathIn = new Map(files.map((file) => [file, longestFirst.find((path) => file.endsWith(path))]));
   const withEnd = (one: JUnitCase, suite: string): JUnitCase => {
     const own = byName.get(lettersOf(one['@name'])) ?? [];
-    // Paths in the XML begin at vitest's root.
-    const ends = [one['@classname'], suite].map((path) => `/${path.replace(/^(?:\.\.\/)+/, '')}`);
-    const same = own.filter(({ file }) => ends.some((path) => file.endsWith(path)));
+    const ends = [one['@classname'], suite].map(pathOf);
+    const same = own.filter(({ file }) => ends.some((path) => path === pathIn.get(file)));
     for (const test of same) found.add(test);
     return same.length === 0
       ? one

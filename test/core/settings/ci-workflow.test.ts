@@ -115,6 +115,8 @@ describe('where the files name no test command, the CI workflow does', () => {
   test.each([
     ['set -o pipefail\n          make check 2>&1 | tee check.log', 'make check'],
     ['make check || true', 'make check'],
+    ['make check || true && npm test', '{ make check || true && npm test; }'],
+    ['npm test `ls | head`', '{ npm test `ls | head`; }'],
     ['make check || { cat test-suite.log; exit 1; }', 'make check'],
     ['make -j$(nproc) check |& tee log', '{ make -j$(nproc) check; }'],
     ["pytest -k 'a|b' | cat || true", "pytest -k 'a|b'"],
@@ -123,6 +125,12 @@ describe('where the files name no test command, the CI workflow does', () => {
   ])('a test that would succeed in any case is read by itself: %s', (script, expected) => {
     const { commands } = detect({ [CI]: workflow(`      - run: |\n          ${script}\n`) });
     expect([commands.build, commands.test].flatMap((one) => one ?? []).join(' && ')).toBe(expected);
+  });
+
+  test('a line with very many options takes no time', () => {
+    const began = process.cpuUsage();
+    detect({ [CI]: workflow(`      - run: docker compose run ${'--a '.repeat(300)}%\n`) });
+    expect(cpuMsSince(began)).toBeLessThan(2_000);
   });
 
   test('of several jobs and workflows, the one that tests on Linux is read', () => {

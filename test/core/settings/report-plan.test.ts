@@ -16,7 +16,7 @@ const told = (one: ReportPlan) => {
 };
 
 const JUNIT =
-  '--bail=0 --reporter=default --reporter=junit --outputFile.junit=/out/report.xml --reporter=json --outputFile.json=/out/report.json';
+  '--reporter=default --reporter=junit --outputFile.junit=/out/report.xml --reporter=json --outputFile.json=/out/report.json';
 const JEST = '--maxWorkers=2 --bail=0 --ci --json --outputFile=/out/report.json';
 const MOCHA = '--reporter json -O output=/out/report.json';
 const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
@@ -198,10 +198,6 @@ describe('the report', () => {
     });
     const command = `export PATH="$PWD/node_modules/.bin:$PATH"; vitest run ${JUNIT}`;
     expect(told(reportPlan('npm test', files))).toEqual({ command, env: {}, report: VITEST });
-    expect(told(plan('npm test -- --bail', 'vitest run'))).toMatchObject({
-      // Two values end vitest with an error.
-      command: command.replace('run --bail=0', 'run --bail'),
-    });
     expect(reportPlan('npm run deep', files).focus(['test/b.js'])).not.toBeNull();
     expect(told(reportPlan('npm test', manifest({ test: 'npm test' })))).toMatchObject({ report: ANY });
   });
@@ -230,9 +226,9 @@ describe('the report', () => {
   test.each([
     ['jest --watchAll', '--watch=false --watchAll=false --maxWorkers=2 --bail=0 --ci --json'],
     ['jest --watch', '--watch=false --watchAll=false --maxWorkers=2 --bail=0 --ci --json'],
-    ['vitest watch', '--run --bail=0 --reporter=default'],
-    ['vitest --watch', '--run --bail=0 --reporter=default'],
-    ['vitest dev', '--run --bail=0 --reporter=default'],
+    ['vitest watch', '--run --reporter=default'],
+    ['vitest --watch', '--run --reporter=default'],
+    ['vitest dev', '--run --reporter=default'],
   ])('tells a runner that waits for changes to end: %s', (script, options) => {
     const files = { 'package.json': JSON.stringify({ scripts: { test: script } }) };
     const [command] = reportPlan('npm test', files).commands;

@@ -119,6 +119,12 @@ describe('JUnit', () => {
       },
       messages: { 'src/k.test.ts > aborts': 'It did not run to its end.' },
     });
+    // A file of the same name in another folder did not run.
+    const same = xml.replaceAll(k, `lib/${a}`).replaceAll('aborts', 'of a millisecond');
+    const below = json('is “never” run').replaceAll(k, `lib/${a}`).replaceAll('aborts', 'of a millisecond');
+    expect(readTestReport('vitest', `${same}${below}`)).toMatchObject({
+      tests: { 'src/a.test.ts > same': 'passed', [`lib/${a} > same`]: 'failed' },
+    });
     for (const [text, why] of [
       [`${xml}${json('has another name')}`, 'it does not name all tests that did not run'],
       [xml, 'Unexpected end of JSON input'],
