@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: lines of code that are read as text.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blindPatch, identitiesOf, leaksIn, scrub } from '../../../src/core/judging/index.ts';

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: lines of code that are read as text.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { changeKey } from '../../../src/core/likeness/index.ts';
