@@ -206,18 +206,17 @@ describe('the author of a patch', () => {
     },
   );
 
-  test('is searched for once more before sending, and a question that still names one is not sent', async () => {
-    // Joined only where two lines of the task meet, which no single line shows.
+  test('is withheld where two lines of the task name one together, and keeps no judge away', async () => {
     const judging = openJudging({ 'x-ai/grok-5': prefers(/length/) });
     const judgement = await judging.judge({
       ...poolOf(RIGHT, WRONG),
       task: "Join 'open'\n'ai' into one word.",
     });
-    expect(judging.seen).toEqual([]);
-    expect(judgement.kind).toBe('unanswered');
-    expect(judgement.notes).toContain(
-      'A and B were not compared: what judges would see still reveals an author (openai).',
-    );
+    expect(judging.seen.map(({ prompt }) => /<<<TASK \S+\n([\s\S]*?)\nTASK/.exec(prompt)?.[1])).toEqual([
+      "Join 'open'\n[withheld]",
+      "Join 'open'\n[withheld]",
+    ]);
+    expect(judgement.kind).toBe('judged');
   });
 });
 
