@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: lines of code that are read as text.
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { blindPatch, identitiesOf, leaksIn, scrub } from '../../../src/core/judging/index.ts';
@@ -45,20 +44,20 @@ describe('comments in added lines', () => {
   });
 
   test.each<[path: string, written: string]>([
-    ['a.sh', 'if [ ${#items[@]} -eq 0 ]; then evil; fi'],
+    ['a.sh', `if [ \${#items[@]} -eq 0 ]; then evil; fi`],
     ['a.sh', 'x="$(find "$dir # y")"; evil'],
     ['a.sh', 'echo \\" " # "; evil'],
-    ['a.yaml', 'run: test ${#name} -gt 0 && evil'],
-    ['Dockerfile', 'RUN test ${#x} -gt 0 && evil'],
+    ['a.yaml', `run: test \${#name} -gt 0 && evil`],
+    ['Dockerfile', `RUN test \${#x} -gt 0 && evil`],
     ['a.ts', 'const s = `\\`//`; evil();'],
-    ['a.ts', 'const u = `${a ? `//one` : 1}`; evil();'],
-    ['a.ts', 'const u = `${a.replace(/`/g, "}`//")}`; evil();'],
+    ['a.ts', `const u = \`\${a ? \`//one\` : 1}\`; evil();`],
+    ['a.ts', `const u = \`\${a.replace(/\`/g, "}\`//")}\`; evil();`],
     ['a.ts', 'if (a) /[//]/.exec(b); evil();'],
     ['a.mts', 'if (a <!--b) evil(); while (c-->d) evil();'],
     ['a.tsx', "<p>don't // {evil()}</p>"],
     ['a.tsx', '// {evil()}'],
     ['a.dart', "final s = '//'; evil();"],
-    ['a.kt', 'val s = "${map["a // b"]}"; evil()'],
+    ['a.kt', `val s = "\${map["a // b"]}"; evil()`],
     ['a.groovy', "def s = '//'; evil()"],
     ['a.cs', 'var s = @"\\"; Evil("//"); Evil();'],
     ['a.rs', 'let s = r"\\"; evil("//"); evil();'],

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: lines of code that are read as text.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { changeKey } from '../../../src/core/likeness/index.ts';
@@ -157,7 +156,7 @@ test.each([
   ['a string of PHP', 'a.php', "$u = 'https://one.example';", "$u = 'https://two.example';"],
   ['a string of Dart', 'a.dart', "f('a //one');", "f('a //two');"],
   ['a string of Gradle', 'a.gradle', "url 'a //one'", "url 'a //two'"],
-  ['a template in a template', 'a.ts', 'f(`${a ? `//one` : 1}`);', 'f(`${a ? `//two` : 1}`);'],
+  ['a template in a template', 'a.ts', `f(\`\${a ? \`//one\` : 1}\`);`, `f(\`\${a ? \`//two\` : 1}\`);`],
   ['an escaped backtick', 'a.ts', 'f(`\\`//one`);', 'f(`\\`//two`);'],
   ['a verbatim string of C#', 'a.cs', 'F(@"\\", "//one");', 'F(@"\\", "//two");'],
   ['a raw string of Rust', 'a.rs', 'f(r#"" //one"#);', 'f(r#"" //two"#);'],
@@ -194,7 +193,7 @@ const LITERALS: readonly (readonly [path: string, open: string, close: string])[
   ['a.go', '"', '"'],
   ['a.ts', '`', '`'],
   ['a.ts', "'", "'"],
-  ['a.ts', '`${a ? `', '` : b}`'],
+  ['a.ts', `\`\${a ? \``, '` : b}`'],
   ['a.tsx', '"', '"'],
   ['a.py', 'f"', '"'],
   ['a.py', '"""', '"""'],
