@@ -58,7 +58,7 @@ export class LineLexer {
   #depth = 0;
   #parts: LexedPart[] = [];
   /** On this line, a comment may have begun. */
-  #shaded = false;
+  #mayBeComment = false;
 
   /** `doubtful`: none of these lines certainly has a comment. */
   constructor(syntax: LexicalSyntax, begun: OpenBlock | null = null, doubtful = false) {
@@ -75,7 +75,7 @@ export class LineLexer {
   /** `from`: what is before it is not read. */
   line(text: string, from = 0): readonly LexedPart[] {
     this.#parts = [];
-    this.#shaded = false;
+    this.#mayBeComment = false;
     this.#endDoubt(text);
     if (text === '' && this.#block) this.#add('text', 0, 0);
     for (let at = from; at < text.length; ) {
@@ -136,7 +136,7 @@ export class LineLexer {
     if (block?.is === 'text' || (block && !this.#doubt)) return this.#begin(block, text, at, to);
     if (found.note !== undefined && this.#isComment(found.note)) return this.#add('comment', at, to);
     if (found.opaque !== undefined) this.#distrust('line');
-    if (found.note !== undefined || block) this.#shaded = true;
+    if (found.note !== undefined || block) this.#mayBeComment = true;
     if (found.word !== undefined) {
       this.#last = found.word;
       // No statement begins within brackets: they were not read right, or are those of an excerpt.
@@ -214,7 +214,7 @@ export class LineLexer {
       to,
       ...(block && { block }),
       ...(mark && this.#open.length === 1 && { mark }),
-      ...(this.#shaded && { doubtful: true }),
+      ...(this.#mayBeComment && { doubtful: true }),
     });
     return to;
   }
