@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest';
+import { Fault } from '../../src/core/model/index.ts';
+import type { Store } from '../../src/ports/index.ts';
 import { retire, type World } from '../../src/runs/index.ts';
 import { TOSS_UP } from '../core/reports/sample.ts';
-import { branchesOf } from './outcome.ts';
+import { branchesOf, closePulls } from './outcome.ts';
 import { ALICE, type Fixture, NOON, openFixture, sharedFixture } from './publishing-world.ts';
 
 const shared = sharedFixture('file');
@@ -65,4 +67,36 @@ test('an expired run stays for another day while GitHub rejects deletion, for up
   expect(await fixture.store.run(fixture.runId)).not.toBeNull();
   expect(await retires(fixture, 211)).toEqual({ branches: 0, held: 0, runs: 1 });
   expect(await lettersOf(fixture)).toEqual(['A', 'B', 'C']);
+});
+
+/** The run fails after its pushes: its result cannot be stored. */
+const storesNoOutcome = (inner: Store): Store => ({
+  ...inner,
+  async updateRun(id, patch, at) {
+    if (typeof patch === 'object' && patch.outcome) throw new Fault('INTERNAL', 'The result was not stored.');
+    return inner.updateRun(id, patch, at);
+  },
+});
+
+test('a run that failed after its pushes, before its result was stored, loses its branches', async () => {
+  const fixture = await openFixture(shared(), {
+    pushes: 'rest',
+    decision: TOSS_UP,
+    store: storesNoOutcome,
+  });
+  expect(await fixture.publishes()).toContain('was not stored');
+  expect((await fixture.store.run(fixture.runId))?.state).toBe('failed');
+  expect(await lettersOf(fixture)).toEqual(['A', 'B', 'C']);
+  expect(await retires(fixture, 181)).toEqual({ branches: 3, held: 0, runs: 1 });
+  expect(await lettersOf(fixture)).toEqual([]);
+});
+
+test('a run that failed with its pull request open keeps the branch of that one when it is closed', async () => {
+  const fixture = await openFixture(shared(), { pushes: 'rest', store: storesNoOutcome });
+  expect(await fixture.publishes()).toContain('was not stored');
+  await closePulls(fixture);
+  const before = await lettersOf(fixture);
+  expect(before).toHaveLength(1);
+  expect(await retires(fixture, 181)).toEqual({ branches: 0, held: 0, runs: 1 });
+  expect(await lettersOf(fixture)).toEqual(before);
 });

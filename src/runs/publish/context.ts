@@ -12,6 +12,7 @@ import type {
   BaseCheckout,
   GitHubReader,
   Publisher,
+  PullFacts,
   RepositoryFacts,
   RunRecord,
   Store,
@@ -160,6 +161,9 @@ export async function pushOthers(
   return branches;
 }
 
+/** Key of the intent that holds the run's pull request once it is open. */
+export const OPENED_PULL = 'pull';
+
 const pushedKey = (branch: string): string => `pushed:${branch}`;
 
 /** Stored before the push, so that after a crash it is known which branches may be Runoff's. */
@@ -173,43 +177,52 @@ async function storePushed(
   await store.fulfil(runId, pushedKey(branch), sha);
 }
 
-interface LosingBranch {
+interface PushedBranch {
   readonly branch: string;
   readonly sha: Sha;
 }
 
-/** Branches of candidates other than the pull request's, with the pushed commits as far as recorded. */
-async function losingBranches(
-  store: Pick<Store, 'intent'>,
-  run: RunRecord,
-): Promise<readonly LosingBranch[]> {
-  const { outcome } = run;
-  if (outcome?.kind !== 'pull' && outcome?.kind !== 'table') return [];
-  const shown = outcome.kind === 'pull' ? outcome.branch : null;
-  const losers: LosingBranch[] = [];
-  for (const branch of Object.values(outcome.branches)) {
+/**
+ * Branches of a run's candidates, except the one of its pull request, each with the commit that was pushed. By what was
+ * stored before each push: a run that fails or is cancelled after it has no result that would name them.
+ */
+async function branchesToDelete(
+  store: Pick<Store, 'candidates' | 'intent'>,
+  run: GitHubRun,
+): Promise<readonly PushedBranch[]> {
+  const shown = await pullBranch(store, run);
+  const pushed: PushedBranch[] = [];
+  for (const { alias } of await store.candidates(run.id)) {
+    const branch = branchName(run.origin.issue, run.id, alias);
     const intent = branch === shown ? null : await store.intent(run.id, pushedKey(branch));
-    if (intent?.state === 'done') losers.push({ branch, sha: intent.result as Sha });
+    if (intent?.state === 'done') pushed.push({ branch, sha: intent.result as Sha });
   }
-  return losers;
+  return pushed;
+}
+
+/** The branch that a pull request was opened from, even if the run ended before that became its result. */
+async function pullBranch(store: Pick<Store, 'intent'>, { id, outcome }: RunRecord): Promise<string | null> {
+  if (outcome?.kind === 'pull') return outcome.branch;
+  const opened = await store.intent(id, OPENED_PULL);
+  return opened?.state === 'done' ? (opened.result as PullFacts).head : null;
 }
 
 /**
- * Deletes branches of a run's losing candidates that are unchanged since the push. Returns the number deleted and the
- * fault that prevented the rest, so that the caller can retry.
+ * Deletes branches of a run's candidates that are unchanged since the push, except that of its pull request. Returns the
+ * number deleted and the fault that prevented the rest, so that the caller can retry.
  */
-export async function deleteLosers(
+export async function deleteUnusedBranches(
   { store, log, github }: Pick<World, 'store' | 'log' | 'github'>,
   run: GitHubRun,
 ): Promise<{ readonly deleted: number; readonly stopped?: Fault | 'no App' }> {
-  const losers = await losingBranches(store, run);
-  if (losers.length === 0) return { deleted: 0 };
+  const pushed = await branchesToDelete(store, run);
+  if (pushed.length === 0) return { deleted: 0 };
   if (!github) return { deleted: 0, stopped: 'no App' };
   let deleted = 0;
   let publisher: Publisher | undefined;
   try {
     publisher = await github.publisher(handleOf(run.origin));
-    for (const { branch, sha } of losers) {
+    for (const { branch, sha } of pushed) {
       const { deleteBranch } = publisher;
       const became = await log.within({ run: run.id }, () => deleteBranch(branch, sha));
       if (became === 'deleted') deleted += 1;

@@ -28,7 +28,7 @@ export { whyNotOurs } from './advance.ts';
 export { leaveWait, openAnnouncer, statusUrl, unannouncedSince } from './announcer.ts';
 export type { CommitPorts } from './branches.ts';
 export { choiceTexts, writtenComparison } from './comments.ts';
-export { deleteLosers, type PublishPorts } from './context.ts';
+export { deleteUnusedBranches, type PublishPorts } from './context.ts';
 export {
   announceEnding,
   applyPick,

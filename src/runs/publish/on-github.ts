@@ -14,7 +14,7 @@ import { type CompareWithOpenPulls, readOpenPulls } from '../overlaps.ts';
 import { idempotentWrite, throwIfCancelled } from '../stage.ts';
 import { type Commits, damagedSentence } from './branches.ts';
 import { showCheck, showComparison, supersede, viewForPublishing, withLinks } from './comments.ts';
-import { candidateBranch, commitOf, type PublishContext, push, pushOthers } from './context.ts';
+import { candidateBranch, commitOf, OPENED_PULL, type PublishContext, push, pushOthers } from './context.ts';
 
 /**
  * Pushes a candidate, opens its draft pull request, then posts the comparison with all other diffs on it. If GitHub
@@ -187,7 +187,7 @@ async function openPull(
   const linked = withLinks(context, diffs, { [winner]: branch });
   const { title, body } = pullTextWith(compare, view, winner, linked);
   try {
-    return await idempotentWrite(world.store, run.id, 'pull', {
+    return await idempotentWrite(world.store, run.id, OPENED_PULL, {
       look: () => reader.pullByHead(branch),
       write() {
         throwIfCancelled(signal);
@@ -200,7 +200,7 @@ async function openPull(
     // Someone may have opened it by hand, or the response was lost.
     const there = await reader.pullByHead(branch);
     if (!there) return fault.message;
-    await world.store.fulfil(run.id, 'pull', there);
+    await world.store.fulfil(run.id, OPENED_PULL, there);
     return there;
   }
 }

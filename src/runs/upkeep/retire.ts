@@ -2,7 +2,7 @@ import type { RunId } from '../../core/model/index.ts';
 import { IDEMPOTENCY_KEY_MS } from '../../core/tokens/index.ts';
 import type { Expired } from '../../ports/index.ts';
 import { isGitHubRun, type World } from '../context.ts';
-import { deleteLosers } from '../publish/index.ts';
+import { deleteUnusedBranches } from '../publish/index.ts';
 import { keepDueOutcomes } from './outcomes.ts';
 
 /** Retention periods in milliseconds. */
@@ -76,7 +76,7 @@ async function deleteBranches(parts: RetirePorts, due: readonly RunId[], giveUp:
       hold();
       continue;
     }
-    const { deleted, stopped } = await deleteLosers(parts, run);
+    const { deleted, stopped } = await deleteUnusedBranches(parts, run);
     branches += deleted;
     if (stopped === undefined) continue;
     // Further runs of this repository would fail in the same way today.
