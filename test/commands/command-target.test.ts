@@ -289,19 +289,34 @@ describe('a comment that reaches Runoff after a later run was requested', () => 
   });
 });
 
-test('a fault of admission is reported although there is no task', async () => {
-  const s = commandWorld();
-  s.repository.labels.set(7, new Set(['auto-dev']));
-  const { repository, store } = s;
-  await askedFor(s, RUN);
+describe('a fault of admission', () => {
   const trouble = {
     code: 'SANDBOX_UNAVAILABLE',
     message: 'There is no sandbox.',
     advice: 'Get one.',
   } as const;
-  await store.updateRun(RUN, { trouble }, s.now());
-  await store.transition(RUN, 'failed', 'there is no sandbox', s.now());
-  await s.world.announcer.finish(RUN);
-  expect(repository.comments.map(({ body }) => body).join()).toContain('There is no sandbox.');
-  expect(repository.labels.get(7)?.has('auto-dev:failed')).toBe(true);
+
+  async function failsAtAdmission(s: CommandWorld) {
+    await s.store.updateRun(RUN, { trouble }, s.now());
+    await s.store.transition(RUN, 'failed', 'there is no sandbox', s.now());
+    await s.world.announcer.finish(RUN);
+    return [...(s.repository.labels.get(7) ?? [])];
+  }
+
+  test('is reported although there is no task, and takes the label with it, so that it can be set again', async () => {
+    const s = commandWorld();
+    s.repository.labels.set(7, new Set(['auto-dev']));
+    await askedFor(s, RUN);
+    expect(await failsAtAdmission(s)).toEqual(['auto-dev:failed']);
+    expect(s.repository.comments.map(({ body }) => body).join()).toContain('There is no sandbox.');
+  });
+
+  test('leaves the label to a run that waits for it', async () => {
+    const s = commandWorld();
+    s.repository.labels.set(7, new Set(['auto-dev']));
+    await askedFor(s, RUN);
+    s.later(1_000);
+    await askedFor(s, REVIEW);
+    expect(await failsAtAdmission(s)).toContain('auto-dev');
+  });
 });

@@ -1,4 +1,4 @@
-import type { GitHubOrigin, Task } from '../../src/core/model/index.ts';
+import { Fault, type GitHubOrigin, type Task } from '../../src/core/model/index.ts';
 import type {
   CommentFacts,
   FailedCheck,
@@ -158,6 +158,8 @@ function publisherOf(now: RepositoryNow, written: string[]): Publisher {
       written.push(`${JSON.stringify(target)} ${reaction}`);
     },
     async comment(issue, body) {
+      if (now.issue.locked)
+        throw new Fault('GITHUB_REFUSED', 'Unable to create comment because issue is locked.');
       written.push(`#${issue}: ${body}`);
       return { id: 1_000 + written.length, url: `https://github.test/c/${written.length}` };
     },

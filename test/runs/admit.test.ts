@@ -68,6 +68,17 @@ describe('a label', () => {
     ]);
   });
 
+  test('of somebody who may start nothing becomes that of a failed run on a locked issue, which takes no comment', async () => {
+    const admission = admissionWorld();
+    admission.now.issue = { ...admission.now.issue, locked: true };
+    const { run, trouble } = await admission.start({ requestedBy: tria });
+    expect(run?.state).toBe('refused');
+    expect(trouble).toContain('starting a run requires write access');
+    expect(admission.written.at(-1)).toBe(
+      '#7 labels +auto-dev:failed,-auto-dev,-auto-dev:done,-auto-dev:none,-auto-dev:pick',
+    );
+  });
+
   test('on an issue that was locked during a run leaves the label of that run', async () => {
     const admission = admissionWorld();
     await admission.start();

@@ -1,4 +1,4 @@
-import { type GitHubOrigin, isOver, type Origin } from '../../core/model/index.ts';
+import { asFault, type GitHubOrigin, isOver, type Origin } from '../../core/model/index.ts';
 import { type Refusal, type RunTrigger, refusalComment, refusalText } from '../../core/reports/index.ts';
 import type { GitHub, Publisher } from '../../ports/index.ts';
 import { handleOf, requireGitHub, type World } from '../context.ts';
@@ -86,9 +86,10 @@ async function replyOnGitHub(
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<void> {
-  const { react, comment, unlabel, marksFailed } = replyTo(refusal, asked, origin);
+  const wanted = replyTo(refusal, asked, origin);
+  const { react, comment } = wanted;
   const reacts = typeof react === 'boolean' ? react : await isFirst(world, origin, react.daily);
-  if (!reacts && !unlabel && comment === 'never') return;
+  if (!reacts && !wanted.unlabel && comment === 'never') return;
   const github = requireGitHub(world);
   const publisher = await github.publisher(handleOf(origin));
   const { runId } = asked;
@@ -98,12 +99,11 @@ async function replyOnGitHub(
         world.log.warn({ run: runId, err: thrown }, 'the reaction to a refused run could not be set');
       });
     }
-    if (
-      comment === 'always' ||
-      (comment !== 'never' && (await hasReply(world, asked, origin, comment.daily)))
-    ) {
-      await postRefusal(world, github, publisher, asked, origin, refusal);
-    }
+    const isPosted =
+      comment === 'always' || (comment !== 'never' && (await hasReply(world, asked, origin, comment.daily)))
+        ? await postRefusal(world, github, publisher, asked, origin, refusal)
+        : true;
+    const { unlabel, marksFailed } = isPosted ? wanted : replyTo({ kind: 'locked' }, asked, origin);
     if (unlabel) {
       await idempotentWrite(world.store, runId, 'unlabel', {
         look: async () => null,
@@ -175,19 +175,27 @@ async function triggerOf(
   return ofLabel?.state === 'cancelled' && ofLabel.task === undefined ? 'both' : 'command';
 }
 
+/** False if GitHub takes no comment: the conversation is locked, which is read after other reasons for a refusal. */
 async function postRefusal(
-  world: Pick<World, 'store'>,
+  world: Pick<World, 'log' | 'store'>,
   github: GitHub,
   publisher: Publisher,
   { runId, triggeredBy }: RefusalSubject,
   origin: GitHubOrigin,
   refusal: Refusal,
-): Promise<void> {
-  await idempotentWrite(world.store, runId, 'refusal', {
-    look: async () => {
-      const reader = await github.reader(handleOf(origin));
-      return findOwnComment(github, reader, origin.issue, { kind: 'refusal', run: runId });
-    },
-    write: () => publisher.comment(origin.issue, refusalComment(runId, refusal, triggeredBy).body),
-  });
+): Promise<boolean> {
+  try {
+    await idempotentWrite(world.store, runId, 'refusal', {
+      look: async () => {
+        const reader = await github.reader(handleOf(origin));
+        return findOwnComment(github, reader, origin.issue, { kind: 'refusal', run: runId });
+      },
+      write: () => publisher.comment(origin.issue, refusalComment(runId, refusal, triggeredBy).body),
+    });
+    return true;
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    world.log.warn({ run: runId, err: thrown }, 'the reason for a refused run could not be posted');
+    return false;
+  }
 }

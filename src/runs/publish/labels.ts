@@ -1,4 +1,4 @@
-import { asFault, type GitHubOrigin } from '../../core/model/index.ts';
+import { asFault, type GitHubOrigin, isOver } from '../../core/model/index.ts';
 import type { Publisher, Reaction, RunRecord, Store } from '../../ports/index.ts';
 import type { World } from '../context.ts';
 import { idempotentWrite } from '../stage.ts';
@@ -81,17 +81,28 @@ export async function close(
   const ending = endingOf(run);
   const label = ending === 'quiet' ? null : OUTCOME_LABELS[ending];
   const reaction = REACTIONS[ending];
+  const asked = (await isLabelSpent(store, run, origin)) ? [LABEL] : [];
   await idempotentWrite(store, run.id, `close:${ending}`, {
     look: async () => null,
     write: async () => {
       await publisher.setLabels(origin.issue, {
         add: label ? [label] : [],
-        remove: [RUNNING_LABEL, ...Object.values(OUTCOME_LABELS).filter((one) => one !== label)],
+        remove: [...asked, RUNNING_LABEL, ...Object.values(OUTCOME_LABELS).filter((one) => one !== label)],
       });
       if (reaction) await tryToReact(publisher, origin, reaction);
       return true;
     },
   });
+}
+
+/**
+ * Whether the triggering label is left over from a run that failed before it was admitted: set again, it would start
+ * nothing. A run that waits for it still needs it.
+ */
+async function isLabelSpent(store: Store, self: RunRecord, origin: GitHubOrigin): Promise<boolean> {
+  if (self.state !== 'failed' || self.task !== undefined) return false;
+  const runs = await store.activeRuns(origin.repositoryId, origin.issue);
+  return runs.every(({ id, state }) => id === self.id || isOver(state));
 }
 
 /** Labels of an issue reflect its newest run only. */
