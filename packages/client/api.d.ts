@@ -595,7 +595,7 @@ export interface components {
                             base: string | null;
                         }[];
                     } | null;
-                    /** @description How similar its source changes are to those of the other survivors, 0 to 1. */
+                    /** @description How similar its source changes are to those of the other candidates that passed every gate, 0 to 1. */
                     agreement: number | null;
                     /** @description Each strategy's score; null before the decision. */
                     scores: {

@@ -57,7 +57,7 @@ export function addDebate(program: Command, shell: Shell, done: (code: number) =
     .addOption(jsonOption())
     .addHelpText(
       'after',
-      '\nExit codes: 0 consensus · 1 no critic or no synthesiser answered · 3 no consensus · 130 stopped',
+      '\nExit codes: 0 consensus · 1 no critic or no editor answered · 3 no consensus · 130 stopped',
     )
     .action(async (file: string | undefined, flags: DebateFlags) =>
       done(await debateFile(shell, file, flags)),

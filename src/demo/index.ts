@@ -96,7 +96,7 @@ const nextCommands = (command: DemoStart['command']) =>
   ] as const;
 
 const INTRODUCTION = [
-  'Runoff demo: an issue is labelled; four coders compete; the one that survives the evidence becomes a pull request.',
+  'Runoff demo: an issue is labelled; four coders compete; the one with the best evidence becomes a pull request.',
   'The models are scripted (their answers are written beforehand). Everything else is real: the App, the webhooks,',
   'the durable engine on Postgres, the sandboxes, the builds and tests, the decision, git and the pull request, on a',
   'GitHub that runs on this machine. Nothing leaves it.',

@@ -41,7 +41,7 @@ test('the table fits into 80 columns, and says what it does not tell apart', () 
       others’ the fewer runs it has, with the interval that holds it with 90%
       probability. \`alone\`: won against others of whom none passed without breaking
       a test.
-    - Not told apart: claude-sonnet-5, gemini-3.1-pro-preview. Their differences can
+    - Not significantly different: claude-sonnet-5, gemini-3.1-pro-preview. Their differences can
       be chance.
     - 16 times a person picked another candidate than Runoff's first.
     - 9 merges came after people had edited the code."
@@ -66,7 +66,7 @@ test('after the first, it says who else is not told apart', () => {
   ).flat();
   const lines = leaderboardText(leaderboardOf(MORE), { width: 200, colour: false });
   expect(lines).toContain(
-    '- Not told apart: claude-sonnet-5, gemini-3.1-pro-preview. Their differences can be chance.',
+    '- Not significantly different: claude-sonnet-5, gemini-3.1-pro-preview. Their differences can be chance.',
   );
 });
 

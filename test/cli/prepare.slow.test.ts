@@ -127,7 +127,7 @@ jobs:
     );
     expect(stdout).toContain('Tests    sh ./run-tests.sh  (detected from .github/workflows/ci.yml)');
     expect(stdout).toContain(
-      'CI runs the tests with store, which the sandbox lacks; tests that need it fail on the base commit and are set aside.',
+      'CI runs the tests with store, which the sandbox lacks; tests that need it fail on the base commit and are excluded.',
     );
     const examined = runoff('doctor', '--repo', repository, '--json');
     expect(JSON.parse(examined.stdout).findings).toEqual(

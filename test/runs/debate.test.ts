@@ -284,7 +284,7 @@ describe('an objection', () => {
       one.what === 'synthesis' ? null : objects(one) ? { issues: [issue()] } : content(one);
     const { last, asked } = await debated(silent);
     expect(summary(last)).toEqual({ rounds: 2, stop: 'failed', consensus: false });
-    expect(last.end?.because).toBe('The synthesiser gave no answer in two rounds: The model gave no answer.');
+    expect(last.end?.because).toBe('The editor gave no answer in two rounds: The model gave no answer.');
     expect(asked.filter(({ critic }) => critic === 'synthesis').map(({ model }) => model)).toEqual([
       'anthropic/claude-sonnet-5',
       'openai/gpt-5.5',

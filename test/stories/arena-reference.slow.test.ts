@@ -69,7 +69,7 @@ test('nobody is paid for a task whose reference fails; once it is corrected, the
 
     await reference(RIGHT);
     expect(await gen()).toMatchObject({
-      err: expect.stringContaining('base of empty-list: the task tells contestants apart'),
+      err: expect.stringContaining('base of empty-list: the task distinguishes contestants'),
       out: expect.stringContaining('1 of 1 sample; 1 made now.'),
     });
     expect([me.asked.length, await bases()]).toEqual([1, [false, true]]);

@@ -17,7 +17,7 @@ export function generateLine(event: GenerateEvent, budget: number): string {
       return printable(event.text, 600);
     case 'base': {
       const { task, rated, why } = event.base;
-      if (rated) return `base of ${task}: the task tells contestants apart`;
+      if (rated) return `base of ${task}: the task distinguishes contestants`;
       const effect = isBroken(event.base) ? 'nobody is asked' : 'left out of ratings';
       return `base of ${task}: ${effect}. ${printable(why ?? '', 600)}`;
     }

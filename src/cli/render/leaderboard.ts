@@ -129,7 +129,7 @@ function notes(leaderboard: Leaderboard): readonly string[] {
       ? [NONE_TOLD_APART]
       : together.length > 0
         ? [
-            `Not told apart: ${together.map((names) => names.join(', ')).join('; ')}. Their differences can be chance.`,
+            `Not significantly different: ${together.map((names) => names.join(', ')).join('; ')}. Their differences can be chance.`,
           ]
         : []),
     ...peopleNotes(leaderboard),

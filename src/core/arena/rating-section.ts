@@ -59,7 +59,7 @@ export function ratingSection(report: ArenaReport, source: RatingSource): Report
         'Elo, 95% interval',
         'Strength',
         'Won–tied–lost',
-        'Not told apart from',
+        'Not significantly different from',
       ],
       align: 'rrlrrrl',
       rows: group.map((one) => ratingRow(one, group, numbers)),
@@ -91,10 +91,10 @@ export const wholePercent = (share: number): string => `${Math.round(100 * share
 function toldApart(group: readonly Rating[], evidence: string): string {
   const all = (group.length * (group.length - 1)) / 2;
   const open = group.reduce((sum, { notToldApart }) => sum + notToldApart.length, 0) / 2;
-  if (open === 0) return `The ${evidence} tell all ${group.length} contestants apart.`;
+  if (open === 0) return `The ${evidence} distinguish all ${group.length} contestants.`;
   if (open === all)
-    return `The ${evidence} do not tell any two of these ${group.length} contestants apart: the order of the table may be chance.`;
-  return `The ${evidence} tell ${all - open} of ${all} pairs of contestants apart. The last column names the others: their order may be chance.`;
+    return `The ${evidence} do not distinguish any two of these ${group.length} contestants: the order of the table may be chance.`;
+  return `The ${evidence} distinguish ${all - open} of ${all} pairs of contestants. The last column names the others: their order may be chance.`;
 }
 
 export const quotedList = (ids: readonly string[]): string => ids.map((id) => `\`${id}\``).join(', ');

@@ -121,7 +121,7 @@ export const BaseResult = z.strictObject({
   hiddenTests: TestCounts.nullable(),
   /** SHA-256 of the text of the task's reference; null without one, absent in lines of earlier versions. */
   reference: Digest.nullable().optional(),
-  /** Whether the task tells contestants apart. */
+  /** Whether the task distinguishes contestants. */
   rated: z.boolean(),
   /** Why it is left out of ratings; null if it is rated. */
   why: Why.nullable(),

@@ -222,7 +222,7 @@ const calculationSection = (): ReportSection => ({
   sentences: [
     'Bradley-Terry: the chance that one contestant beats another depends on the difference of their strengths, in log-odds; a tie is half a win for each. All comparisons count at once, so their order does not matter. A normal prior (mean 0, variance 1) keeps strengths finite.',
     'Elo is the same strength on the scale of chess: the mean is 1500, and 400 points are odds of 10 to 1.',
-    'Intervals: weighted Bayesian bootstrap over tasks, 1000 replicates from the seed of the contest. Two contestants are told apart if one is stronger in at least 97.5% of the replicates. With many contestants, a few pairs appear told apart by chance.',
+    'Intervals: weighted Bayesian bootstrap over tasks, 1000 replicates from the seed of the contest. Two contestants differ significantly if one is stronger in at least 97.5% of the replicates. With many contestants, a few pairs appear to differ by chance.',
   ],
   tables: [],
 });

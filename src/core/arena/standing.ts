@@ -112,7 +112,7 @@ function leftOutTasks(
   const silent = new Map(
     [...latestBases(bases, digest).values()]
       .filter(({ rated }) => !rated)
-      .map(({ task, why }) => [task, why ?? 'Its commands do not tell contestants apart.']),
+      .map(({ task, why }) => [task, why ?? 'Its commands do not distinguish contestants.']),
   );
   const answered = Map.groupBy(samples, ({ task }) => task);
   return contest.tasks.flatMap(({ id: task }): readonly LeftOutTask[] => {

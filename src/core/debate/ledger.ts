@@ -224,7 +224,7 @@ export function debateEnd(parts: StopContext): NonNullable<Debate['end']> | null
   }
   const silent = round.synthesis?.failed;
   if (silent !== undefined && before?.synthesis?.failed !== undefined) {
-    return ended('failed', `The synthesiser gave no answer in two rounds: ${silent}`);
+    return ended('failed', `The editor gave no answer in two rounds: ${silent}`);
   }
   if (grewTooMuch) return ended('growth', 'The spec would have exceeded its growth limit.');
   if (isRepeating(round, ledger)) {

@@ -119,7 +119,7 @@ function fileResult(found: readonly CaseResult[]): CaseResult {
   const counted =
     found.length > admitted.length ? ` ${admitted.length} of its ${found.length} cases count.` : '';
   if (passedBy.length === 0) {
-    const because = `No survivor passes the whole test.${counted}`;
+    const because = `No candidate passes the whole test.${counted}`;
     return { status: 'suspect', because, passedBy: [], failedBy };
   }
   return {
@@ -163,7 +163,7 @@ function caseResult(
   // On a single survivor the cause may be that candidate, which must not be able to disable a test.
   if (flaky.length > 1 || (flaky.length === 1 && passedBy.length === 0))
     return refusedResult(`It gives different results on the same code (${flaky.join(', ')}).`);
-  if (passedBy.length + failedBy.length === 0) return refusedResult('It could not be run on any survivor.');
+  if (passedBy.length + failedBy.length === 0) return refusedResult('It could not be run on any candidate.');
   const found =
     test.onBase === 'fails'
       ? newBehaviourResult(passedBy, failedBy)
@@ -215,7 +215,7 @@ function newBehaviourResult(passedBy: readonly Alias[], failedBy: readonly Alias
         passedBy,
         failedBy,
       }
-    : suspectResult('It fails on the base and on every survivor.', passedBy, failedBy);
+    : suspectResult('It fails on the base and on every candidate.', passedBy, failedBy);
 }
 
 /**
@@ -228,12 +228,12 @@ function keptBehaviourResult(
   taskKind: TaskKind,
 ): CaseResult {
   if (passedBy.length === 0)
-    return suspectResult('It passes on the base and on no survivor.', passedBy, failedBy);
+    return suspectResult('It passes on the base and on no candidate.', passedBy, failedBy);
   const because = `It passes on the base and on ${aliasList(passedBy)}.`;
   if (taskKind === 'refactoring') return { status: 'admitted', because, passedBy, failedBy };
   if (failedBy.length === 0)
     return {
-      ...refusedResult('It passes on the base and on every survivor, so it distinguishes nothing.'),
+      ...refusedResult('It passes on the base and on every candidate, so it distinguishes nothing.'),
       passedBy,
     };
   return passedBy.length > failedBy.length

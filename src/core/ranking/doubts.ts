@@ -128,11 +128,11 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
     [isContested, 'A person is asked whether existing tests that it breaks should change.'],
     [
       unlockedOf(winning) === 'unrecorded',
-      'Nothing shows that assertion libraries were locked when its tests ran in other surroundings, unlike on the base commit.',
+      'Nothing shows that assertion libraries were locked when its tests ran in a second environment, unlike on the base commit.',
     ],
     [
       unlockedOf(winning) === 'stopped',
-      'Its tests reached a limit in other surroundings, unlike those of the base commit, so a dependence on where they run was not ruled out.',
+      'Its tests reached a limit in a second environment, unlike those of the base commit, so a dependence on where they run was not ruled out.',
     ],
     [
       hasOnlyFlakyProof(standing),

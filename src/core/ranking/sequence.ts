@@ -102,10 +102,10 @@ function clearReason(alias: string, [only, ...others]: readonly Evidence[]): str
  */
 function loneDoubt({ decision, written }: SequenceFacts, { alias }: Evidence): string | null {
   if (decision.kind !== 'winner' || decision.confidence !== 'clear')
-    return `${alias} is the only sound candidate, and not clearly right.`;
+    return `${alias} is the only candidate that passed every gate and broke no existing test, and not clearly right.`;
   const tests = written?.tests ?? [];
   if (tests.some(({ status, failedBy }) => status === 'suspect' && failedBy.includes(alias)))
-    return `${alias} is the only sound candidate, and fails a written test that another one may pass.`;
+    return `${alias} is the only candidate that passed every gate and broke no existing test, and fails a written test that another one may pass.`;
   return null;
 }
 

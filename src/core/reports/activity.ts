@@ -29,7 +29,7 @@ const STEP_LABELS = {
   ...BASE_STEP_LABELS,
   candidates: 'building and testing every candidate',
   repeats: 'repeating failed tests',
-  surroundings: 'testing survivors in other surroundings',
+  surroundings: 'testing in a second environment',
   mutants: "running the candidates' tests on mutants",
   probes: 'comparing the behaviour of candidates',
   'own-tests': "running the candidates' new tests on the base commit",

@@ -39,7 +39,9 @@ const CheckDocument = z
     exitCode: z.number().nullable().optional(),
     ms: z.number().optional(),
   })
-  .describe('One check of a candidate: a gate, the existing tests, or the tests of another survivor.');
+  .describe(
+    'One check of a candidate: a gate, the existing tests, or the tests of another candidate that passed every gate.',
+  );
 
 const FindingDocument = z.strictObject({
   kind: z.string(),
@@ -134,7 +136,9 @@ export const CandidateDocument = z.strictObject({
   agreement: z
     .number()
     .nullable()
-    .describe('How similar its source changes are to those of the other survivors, 0 to 1.'),
+    .describe(
+      'How similar its source changes are to those of the other candidates that passed every gate, 0 to 1.',
+    ),
   scores: ScoresDocument.nullable().describe("Each strategy's score; null before the decision."),
   tokens: unlessHidden(z.strictObject({ in: z.number(), out: z.number() })),
   usd: unlessHidden(inDollars),

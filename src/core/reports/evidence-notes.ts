@@ -21,9 +21,9 @@ function leftOutText({ what, count, of }: LeftOut): string {
     case 'repeats':
       return `repeated runs of failing tests (${count} of ${of})`;
     case 'surroundings':
-      return 'runs in other surroundings';
+      return 'runs in a second environment';
     case 'probes':
-      return count < of ? 'probes of tests that candidates add' : 'probes';
+      return count < of ? 'inputs from tests that candidates add' : 'inputs on which candidates are compared';
     case 'peer-tests':
       return `tests by ${count} of ${counted(of, 'candidate')} on the code of the others`;
     case 'mutants':

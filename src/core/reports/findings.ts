@@ -76,7 +76,7 @@ export function lockNotes({ evidence }: Pick<RunView, 'evidence'>): readonly str
   return [
     ...(survivors.some((one) => unlockedOf(one) === 'base')
       ? [
-          'Assertion libraries were not locked where survivors ran again, because more tests of the base commit fail with the lock. So only reading a patch shows whether it replaces an assertion.',
+          'Assertion libraries were not locked in the second environment, because more tests of the base commit fail with the lock. So only reading a patch shows whether it replaces an assertion.',
         ]
       : []),
     ...(unrecorded.length > 0

@@ -135,7 +135,7 @@ export function choiceText(
   return {
     title: to.own(`Which do you want: ${names.join(' or ')}?`),
     blocks: [
-      isEqual ? to.own(`No execution tells ${formatList(names)} apart.`) : '',
+      isEqual ? to.own(`Execution shows no difference between ${formatList(names)}.`) : '',
       `${to.own(first)} ${strengthOf(view, decision.alias)}${faults}.${doubtText(view, to)}`,
       sizesText(view, decision.among, to),
     ].filter((block) => block !== ''),

@@ -22,7 +22,7 @@ export function standingTexts(one: Standing) {
 }
 
 export const NONE_TOLD_APART =
-  'No contestant is told apart from the next one yet: differences between neighbours can be chance.';
+  'No contestant differs significantly from the next one yet: differences between neighbours can be chance.';
 
 /** Sentences about what people did with the results; none if they did nothing. */
 export const peopleNotes = ({ edited, reverted, pickedAgainst }: Leaderboard): readonly string[] => [

@@ -36,7 +36,7 @@ export function contestedQuestion({ evidence }: RunView): string | null {
     tests.length === 1
       ? ['this existing test', 'it', 'Should it']
       : ['these existing tests', 'them', 'Should they'];
-  return `${formatList(who)} break ${one}: ${firstNames(tests)}. Because most survivors break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
+  return `${formatList(who)} break ${one}: ${firstNames(tests)}. Because most candidates that passed every gate break ${them}, Runoff ignored ${them} in the ranking. ${should} change with this task?`;
 }
 
 /** Parts that several survivors change, most frequent first, as one sentence of plain text; null for none. */
@@ -48,7 +48,7 @@ export function agreementNote({ evidence }: RunView): string | null {
   if (places.length === 0) return null;
   const survivors = evidence.filter(({ survivor }) => survivor).length;
   const named = places.map(([name, by]) => `${name} (${by} of ${survivors})`);
-  return `Survivors make the same changes to ${firstNames(named)}.`;
+  return `Candidates that passed every gate make the same changes to ${firstNames(named)}.`;
 }
 
 /** Results of excluded tests and of tests written by models, one sentence each: plain text. */
@@ -221,7 +221,7 @@ const NEEDED = {
 const COMPARED =
   'Without tests, Runoff compares candidates by build, syntax, behaviour, agreement and judges, and calls no result clear.';
 const OTHER_COMMAND =
-  'Make the command pass there, or set `checks.test` to a runner whose report Runoff reads: then only the tests that fail are set aside.';
+  'Make the command pass there, or set `checks.test` to a runner whose report Runoff reads: then only the tests that fail are excluded.';
 
 /**
  * Why the tests cannot evaluate the candidates of a run, with the command, the relevant lines of its output and a

@@ -19,18 +19,22 @@ export const Weights = z
       .max(100)
       .default(30)
       .describe(
-        "For `metrics`: weight of the size of the smallest survivor's production patch, divided by this one's.",
+        "For `metrics`: weight of the size of the smallest production patch of all candidates that passed every gate, divided by this one's.",
       ),
     speed: z
       .number()
       .min(0)
       .max(100)
       .default(20)
-      .describe("For `metrics`: weight of the fastest survivor's coder time, divided by this one's."),
+      .describe(
+        "For `metrics`: weight of the shortest coder time of all candidates that passed every gate, divided by this one's.",
+      ),
     evidence: strategyWeight(
-      'executed evidence. If this or one of the next four weights is above 0, survivors are ordered by the weighted mean of their standardised scores instead of by `evaluator`',
+      'executed evidence. If this or one of the next four weights is above 0, candidates that passed every gate are ordered by the weighted mean of their standardised scores instead of by `evaluator`',
     ),
-    judges: strategyWeight('blind judges, who then compare all survivors that break nothing'),
+    judges: strategyWeight(
+      'blind judges, who then compare all candidates that pass every gate and break no existing test',
+    ),
     vote: strategyWeight('the votes of model families'),
     score: strategyWeight('the patch score'),
     metrics: strategyWeight('the total of metrics'),

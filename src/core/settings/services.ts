@@ -56,7 +56,7 @@ export const missingServices = (
 export const missingServicesNote = (names: readonly string[]): string | null =>
   names.length === 0
     ? null
-    : `CI runs the tests with ${names.join(', ')}, which the sandbox lacks; tests that need ${names.length === 1 ? 'it' : 'them'} fail on the base commit and are set aside.`;
+    : `CI runs the tests with ${names.join(', ')}, which the sandbox lacks; tests that need ${names.length === 1 ? 'it' : 'them'} fail on the base commit and are excluded.`;
 
 /** What people should know about the services of tests: their versions, and which are not available. */
 export function serviceNotes(

@@ -88,7 +88,7 @@ function leaderboardTable(
   const notes = [
     '“Wins” is the estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has. The bar is the interval that holds it with 90% probability. “Alone”: won against others of whom none passed without breaking a test.',
     standings.some(({ isAheadOfNext }) => isAheadOfNext)
-      ? 'A line below a contestant separates it from the next one: their runs tell them apart. Differences without a line can be chance.'
+      ? 'A line below a contestant separates it from the next one: they differ significantly. Differences without a line can be chance.'
       : NONE_TOLD_APART,
     ...peopleNotes(leaderboard),
   ];

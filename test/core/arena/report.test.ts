@@ -104,7 +104,7 @@ describe('the report', () => {
     expect(judges[0]).toMatchObject({ compared: 2, withPeople: { raw: 1, verdicts: 2 } });
     expect(againstTruth.people).toEqual({ pairs: 1, solved: 1 });
     const markdown = reportMarkdown(arenaReport(spring().records));
-    expect(markdown).toMatch(/do not tell any two of these 4 contestants apart/);
+    expect(markdown).toMatch(/do not distinguish any two of these 4 contestants/);
   });
 
   test('marks the Pareto front', () => {

@@ -73,7 +73,8 @@ describe('one sound candidate is enough', () => {
     expect(step([one], { written: wrote(both) }).kind).toBe('stop');
     expect(step([{ ...one, family: 'gpt' }], { written: wrote(both) })).toMatchObject({
       kind: 'next',
-      because: 'A is the only sound candidate, and not clearly right.',
+      because:
+        'A is the only candidate that passed every gate and broke no existing test, and not clearly right.',
     });
     const { family: _, ...unknown } = one;
     expect(step([unknown], { written: wrote(both) }).kind).toBe('next');
@@ -83,7 +84,8 @@ describe('one sound candidate is enough', () => {
     const suspect = wrote([{ status: 'suspect', failedBy: ['A'] }]);
     expect(step([red], { written: suspect })).toMatchObject({
       kind: 'next',
-      because: 'A is the only sound candidate, and fails a written test that another one may pass.',
+      because:
+        'A is the only candidate that passed every gate and broke no existing test, and fails a written test that another one may pass.',
     });
   });
 
@@ -92,7 +94,8 @@ describe('one sound candidate is enough', () => {
     const twice = ['A', 'B'].map((alias) => ({ ...red, alias, alike: ['A', 'B'] }));
     expect(step(twice, { written: suspect })).toMatchObject({
       kind: 'next',
-      because: 'A is the only sound candidate, and fails a written test that another one may pass.',
+      because:
+        'A is the only candidate that passed every gate and broke no existing test, and fails a written test that another one may pass.',
     });
   });
 

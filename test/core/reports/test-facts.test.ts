@@ -11,7 +11,7 @@ test('places that survivors change in common are listed, the most common first',
   ];
   const view = { ...judged(), evidence: [evidence('A', { changes }), evidence('B'), evidence('C')] };
   expect(agreementNote(view)).toBe(
-    'Survivors make the same changes to src/csv.ts (3 of 3); src/csv.ts: parse (2 of 3).',
+    'Candidates that passed every gate make the same changes to src/csv.ts (3 of 3); src/csv.ts: parse (2 of 3).',
   );
   expect(agreementNote({ ...view, evidence: [evidence('A')] })).toBeNull();
 });
@@ -23,7 +23,7 @@ test('a contested test becomes a question to a person', () => {
     return { ...one, ...(one.baseTests ? { baseTests: { ...one.baseTests, contested } } : {}) };
   };
   expect(contestedQuestion({ ...judged(), evidence: [broken('B'), broken('A'), evidence('C')] })).toBe(
-    'A and B break this existing test: list.test.ts > sorts. Because most survivors break it, Runoff ignored it in the ranking. Should it change with this task?',
+    'A and B break this existing test: list.test.ts > sorts. Because most candidates that passed every gate break it, Runoff ignored it in the ranking. Should it change with this task?',
   );
   expect(contestedQuestion(judged())).toBeNull();
 });
@@ -85,7 +85,7 @@ test('it is said where assertions could not be locked, and whose records are mis
   const notes = (...all: readonly Evidence[]) => testNotes({ ...judged(), evidence: all });
   expect(notes(steady('A'), steady('B'))).toEqual([]);
   expect(notes(steady('A', 'base'), steady('B', 'base'))).toEqual([
-    'Assertion libraries were not locked where survivors ran again, because more tests of the base commit fail with the lock. So only reading a patch shows whether it replaces an assertion.',
+    'Assertion libraries were not locked in the second environment, because more tests of the base commit fail with the lock. So only reading a patch shows whether it replaces an assertion.',
   ]);
   expect(notes(steady('A', 'differs'), steady('B', 'unrecorded'), steady('C'))).toEqual([
     'Nothing shows that assertion libraries were locked when the tests ran again on A and B, unlike on the base commit. Please look for code that replaces assertions or removes files.',

@@ -163,7 +163,7 @@ ${stageList(view)}
 ${factsOfRun(view)}
 ${pageSection('candidates', 'Candidates', candidateTable(view))}
 ${pageSection('notes', 'Please look at', list(questionsFor(view)))}
-${pageSection('tests', 'Tests that tell candidates apart', tests)}
+${pageSection('tests', 'Tests on which candidates differ', tests)}
 ${pageSection('reasons', 'Why', reasonCards(view))}
 ${pageSection('remarks', 'Notes', list(remarks(view)))}</div>`;
 }

@@ -26,7 +26,7 @@ const MARKS = {
   s: { sign: '⤼', name: 'skipped' },
   m: { sign: '∅', name: 'did not run, though the base runs it' },
   n: { sign: '∕', name: 'not applicable: needs a name that only its author has' },
-  u: { sign: '≈', name: 'gave different results on the base, set aside' },
+  u: { sign: '≈', name: 'gave different results on the base, excluded' },
   '-': { sign: '·', name: 'not run' },
 } as const satisfies Record<TestMark, { readonly sign: string; readonly name: string }>;
 
