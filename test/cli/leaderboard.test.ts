@@ -32,17 +32,17 @@ test('the table fits into 80 columns, and says what it does not tell apart', () 
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "20 runs in acme/shop
 
-    contestant              wins     90%  runs   won  alone  sound  per win  merged
-    gpt-6-sol                75%  60–88%    20  16.4      0   100%    $0.24       3
-    claude-sonnet-5          29%  15–45%    20   5.4      0   100%    $0.74       3
-    gemini-3.1-pro-preview   17%   6–30%    20   2.4      0   100%    $1.67       3
+    contestant              wins     90%  runs   won  alone  passed  per win  merged
+    gpt-6-sol                75%  60–88%    20  16.4      0    100%    $0.24       3
+    claude-sonnet-5          29%  15–45%    20   5.4      0    100%    $0.74       3
+    gemini-3.1-pro-preview   17%   6–30%    20   2.4      0    100%    $1.67       3
 
-    - \`wins\`: estimated share of runs that a contestant wins, drawn towards the
-      others’ the fewer runs it has, with the interval that holds it with 90%
-      probability. \`alone\`: won against others of whom none passed without breaking
-      a test.
-    - Not significantly different: claude-sonnet-5, gemini-3.1-pro-preview. Their differences can
-      be chance.
+    - \`wins\`: estimated share of runs that a contestant wins; the fewer runs it has,
+      the closer to the mean of all. \`90%\`: the interval that contains this share
+      with 90% probability. \`alone\`: won against others of whom none passed without
+      breaking a test.
+    - Not significantly different: claude-sonnet-5, gemini-3.1-pro-preview. Their
+      differences can be chance.
     - 16 times a person picked another candidate than Runoff's first.
     - 9 merges came after people had edited the code."
   `);
@@ -57,7 +57,7 @@ test('a narrow terminal drops columns before names', () => {
 
 test('one run tells nobody apart', () => {
   const lines = leaderboardText(leaderboardOf(run(1, FIELD, MODELS.gpt)), { width: 200, colour: false });
-  expect(lines.at(-2)).toMatch(/^- No contestant is told apart/);
+  expect(lines.at(-2)).toMatch(/^- No contestant differs significantly/);
 });
 
 test('after the first, it says who else is not told apart', () => {

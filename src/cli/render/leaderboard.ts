@@ -19,13 +19,13 @@ const STANDING_COLUMNS: readonly LeaderboardColumn[] = [
   { title: 'runs', cell: (one) => standingTexts(one).runs },
   { title: 'won', cell: (one) => standingTexts(one).won },
   { title: 'alone', cell: (one) => standingTexts(one).alone },
-  { title: 'sound', cell: (one) => standingTexts(one).sound },
+  { title: 'passed', cell: (one) => standingTexts(one).sound },
   { title: 'per win', cell: (one) => standingTexts(one).perWin },
   { title: 'merged', cell: (one) => standingTexts(one).merged },
   { title: 'time', cell: (one) => standingTexts(one).time },
 ];
 /** Columns that a narrow terminal drops, first to last. */
-const DROPPED_WHEN_NARROW = ['time', 'merged', 'sound', 'won', 'alone'];
+const DROPPED_WHEN_NARROW = ['time', 'merged', 'passed', 'won', 'alone'];
 const CELL_GAP = '  ';
 
 interface LeaderboardOptions {
@@ -124,7 +124,7 @@ function notes(leaderboard: Leaderboard): readonly string[] {
   const { standings } = leaderboard;
   const together = notToldApart(standings);
   return [
-    '`wins`: estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has, with the interval that holds it with 90% probability. `alone`: won against others of whom none passed without breaking a test.',
+    '`wins`: estimated share of runs that a contestant wins; the fewer runs it has, the closer to the mean of all. `90%`: the interval that contains this share with 90% probability. `alone`: won against others of whom none passed without breaking a test.',
     ...(together.length > 0 && standings.every(({ isAheadOfNext }) => !isAheadOfNext)
       ? [NONE_TOLD_APART]
       : together.length > 0

@@ -86,7 +86,7 @@ function leaderboardTable(
   if (standings.length === 0)
     return html`${form}<p>No run of these repositories has been decided yet. Outcomes are kept from each run on.</p>`;
   const notes = [
-    '“Wins” is the estimated share of runs that a contestant wins, drawn towards the others’ the fewer runs it has. The bar is the interval that holds it with 90% probability. “Alone”: won against others of whom none passed without breaking a test.',
+    '“Wins” is the estimated share of runs that a contestant wins; the fewer runs it has, the closer to the mean of all. The bar is the interval that contains this share with 90% probability. “Alone”: won against others of whom none passed without breaking a test.',
     standings.some(({ isAheadOfNext }) => isAheadOfNext)
       ? 'A line below a contestant separates it from the next one: they differ significantly. Differences without a line can be chance.'
       : NONE_TOLD_APART,

@@ -49,7 +49,7 @@ describe('the services of a CI job', () => {
     expect(servicePlan(found, [POSTGRES, REDIS, MARIADB])).toBeNull();
     expect(missingServices(found?.services ?? [], [POSTGRES, REDIS, MARIADB])).toEqual(['db']);
     expect(missingServicesNote(['db'])).toMatch(
-      /^CI runs the tests with db, .* need it fail .* set aside\.$/,
+      /^CI runs the tests with db, .* need it fail .* excluded\.$/,
     );
   });
 
