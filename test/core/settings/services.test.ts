@@ -48,9 +48,7 @@ describe('the services of a CI job', () => {
     expect(wantedServices(found)).toEqual([]);
     expect(servicePlan(found, [POSTGRES, REDIS, MARIADB])).toBeNull();
     expect(missingServices(found?.services ?? [], [POSTGRES, REDIS, MARIADB])).toEqual(['db']);
-    expect(missingServicesNote(['db'])).toMatch(
-      /^CI runs the tests with db, .* need it fail .* excluded\.$/,
-    );
+    expect(missingServicesNote(['db'])).toMatch(/^CI runs the tests with db, .* need it fail .* excluded\.$/);
   });
 
   test('start with the user, database and port that tests expect', () => {
