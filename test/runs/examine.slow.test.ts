@@ -111,6 +111,25 @@ describe('every survivor’s tests are run on the others’ code', () => {
     expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 0, total: 1, results: 'f' }]);
   });
 
+  test('and tests whose names hold measured values are compared', async () => {
+    const measured = (name: string, list: string, sum: number) =>
+      testFile(
+        name,
+        `test(\`${name} ms=\${performance.now()}\`, () => assert.equal(sum([${list}]), ${sum}));`,
+      );
+    const files = { ...REPOSITORY, ...measured('fast', '1, 2', 3) };
+    const fixture = await shared.fixture({ files });
+    const onBase = await fixture.base();
+    expect(onBase.flaky).toBeUndefined();
+    const { A, B } = await fixture.examine(onBase, {
+      A: { ...RIGHT, ...measured('empty', '', 0) },
+      B: production('list.reduce((a, b) => b + a, 0)'),
+    });
+    expect(A?.baseTests).toMatchObject({ passed: 2, total: 2, regressions: [] });
+    expect(B?.baseTests).toMatchObject({ passed: 2, total: 2, regressions: [] });
+    expect(B?.peerTests).toMatchObject([{ author: 'A', passed: 1, total: 1 }]);
+  });
+
   test('including files that the test command does not name', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY, test: `${NODE_TEST} test/sum.test.js` });
     const { A, B } = await fixture.examine(await fixture.base(), {

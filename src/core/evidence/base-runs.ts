@@ -1,4 +1,5 @@
 import { uniqueSorted } from '../model/index.ts';
+import { withNamesOf } from './changing-names.ts';
 import type { TestOutcome, TestRun } from './evidence.ts';
 import { EXIT_CODE, joinedRewrites, outcomeIn, succeeded, withoutTests } from './test-runs.ts';
 
@@ -12,7 +13,7 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   const first = runs[0];
   if (!first) throw new RangeError('mergeBaseRuns needs at least one run.');
   if (runs.length === 1) return first;
-  const reported = runs.filter((run) => run.source === 'report');
+  const reported = namedAlike(runs.filter((run) => run.source === 'report'));
   const rewrites = joinedRewrites(runs);
   if (reported.length === 0) return { ...mergeExitCodes(first, runs), ...rewrites };
   const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
@@ -42,6 +43,10 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
     ...(flaky.length > 0 ? { flaky } : {}),
   };
 }
+
+/** The runs with the names of the first one, where names change from run to run. */
+const namedAlike = ([first, ...others]: readonly TestRun[]): readonly TestRun[] =>
+  first ? [first, ...others.map((run) => withNamesOf(Object.keys(first.tests), run))] : [];
 
 /** Whether a test has different results, or is missing in a run that was not cut off. */
 function isFlaky(runs: readonly TestRun[], id: string, cutOff: ReadonlySet<TestRun>): boolean {

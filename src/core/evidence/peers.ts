@@ -1,5 +1,6 @@
 import { type Alias, uniqueSorted } from '../model/index.ts';
 import type { Patch } from '../patches/index.ts';
+import { withNamesOf } from './changing-names.ts';
 import type { PeerTests, TestOutput, TestRun } from './evidence.ts';
 import { EXIT_CODE, isExitCode, outcomeIn, succeeded } from './test-runs.ts';
 
@@ -50,7 +51,8 @@ export function authorTests(runs: AuthorRuns, flaky: readonly string[] = []): Au
   if (own.source === 'exit-code') return testsByExitCode(runs, flaky);
   if (own.source !== 'report') return NO_TESTS;
   const isFlaky = new Set(flaky);
-  const there = onBase.kind === 'ran' ? onBase.run : null;
+  const named = (run: TestRun) => withNamesOf(Object.keys(own.tests), run);
+  const there = onBase.kind === 'ran' ? named(onBase.run) : null;
   const old = (id: string) => (before ? outcomeIn(before, id) : undefined);
   const passes = uniqueSorted(Object.keys(own.tests)).filter(
     (id) => outcomeIn(own, id) === 'passed' && !isFlaky.has(id) && !isExitCode(id),
@@ -83,7 +85,7 @@ export function resultsOn(
 ): readonly PeerTestResult[] {
   if (result.kind === 'unfit') return ids.map(() => 'n');
   if (result.kind === 'rewritten') return ids.map(() => 'f');
-  const { run } = result;
+  const run = withNamesOf(ids, result.run);
   const privately = (names: readonly string[]) => names.some(introduces);
   const unloaded = privately(run.missingNames ?? []);
   return ids.map((id) => {

@@ -131,7 +131,8 @@ export function withoutFailingSteps(run: TestRun): TestRun {
  * restricted, and non-test steps that pass there. Runs nothing if the command cannot run on the base.
  */
 export function asOnBase(given: CheckRunner, onBase: TestRun): CheckRunner {
-  const runner = withoutServices(given, onBase.refusedServices);
+  const testNames = [...Object.keys(onBase.tests), ...(onBase.flaky ?? [])];
+  const runner = { ...withoutServices(given, onBase.refusedServices), testNames };
   if (!canRun(onBase)) return { ...runner, plan: NO_COMMAND };
   const plan = planUsedOnBase(runner, onBase);
   const { modules } = onBase;

@@ -4,6 +4,7 @@ import {
   type TestRun,
   testsAlone,
   type WrittenTestFile,
+  withNamesOf,
 } from '../../core/evidence/index.ts';
 import { inParallel } from '../../core/model/index.ts';
 import { joinSections, type PatchFile } from '../../core/patches/index.ts';
@@ -194,7 +195,13 @@ type WithTests =
   | { readonly kind: 'ran'; readonly run: TestRun };
 
 /** Runs tests in a fresh area over a built tree, once for each (tree, tests, commands, tools, environment, attempt). */
-export function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
+export async function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
+  const result = await rememberedRun(runner, tree, options);
+  if (result.kind !== 'ran') return result;
+  return { kind: 'ran', run: withNamesOf(runner.testNames ?? [], result.run) };
+}
+
+function rememberedRun(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
   const { id, attempt = 1 } = options;
   const tests = joinSections(options.tests ?? []);
   const commands = options.commands ?? runner.plan.commands;

@@ -14,6 +14,7 @@ import {
   type TestOutcome,
   type TestRun,
   undecidedSuspects,
+  withNamesOf,
   withoutTests,
 } from '../../../src/core/evidence/index.ts';
 
@@ -74,19 +75,50 @@ describe('the base suite, run three times on the base', () => {
   });
 
   test('a test whose name changes with each run is no regression of a candidate', () => {
-    const on = (port: number, others: Record<string, TestOutcome> = {}) =>
-      run({ a: 'passed', [`listens on ${port}`]: 'passed', ...others });
-    const both = ['listens on 3000', 'listens on 3001'];
+    const by = (user: string, others: Record<string, TestOutcome> = {}) =>
+      run({ a: 'passed', [`greets ${user}`]: 'passed', ...others });
+    const both = ['greets ann', 'greets bob'];
     const always = { always: 'failed' } as const;
-    const failing = mergeBaseRuns([on(3000, always), on(3000, always), on(3001, always)]);
+    const failing = mergeBaseRuns([by('ann', always), by('ann', always), by('bob', always)]);
     expect(failing.flaky).toEqual(both);
-    expect(compareBase(failing, on(3001, always)).regressions).toEqual([]);
+    expect(compareBase(failing, by('bob', always)).regressions).toEqual([]);
     const once = mergeBaseRuns([
-      on(3000, { b: 'passed' }),
-      on(3000, { b: 'passed' }),
-      on(3001, { b: 'failed' }),
+      by('ann', { b: 'passed' }),
+      by('ann', { b: 'passed' }),
+      by('bob', { b: 'failed' }),
     ]);
     expect(once.flaky).toEqual(['b', ...both]);
+  });
+
+  test('a test whose name has a measured value is one test, also of a long suite that is run once', () => {
+    const names = (times: readonly (number | string)[]) => [
+      `pattern chars=15 ms=${times[0]}`,
+      `listens on port ${times[1]}`,
+      `started ${times[2]} at 0x${times[3]}`,
+    ];
+    const first = names([0.38980100000003404, 41223, '2026-11-28T21:04:11.5Z', '7f0a11']);
+    const second = names([2, 39001, '2026-11-28T21:05:02Z', '7f0b42']);
+    const outcomes = (ids: readonly string[], second: TestOutcome = 'passed') =>
+      run({ ...Object.fromEntries(ids.map((id) => [id, 'passed'])), [ids[1] as string]: second });
+    const base = mergeBaseRuns([outcomes(first)]);
+    const named = withNamesOf(Object.keys(base.tests), outcomes(second, 'failed'));
+    expect(Object.keys(named.tests)).toEqual(first);
+    expect(compareBase(base, named).regressions).toEqual([first[1]]);
+    const three = mergeBaseRuns([outcomes(first), outcomes(second), outcomes(first)]);
+    expect(three).toEqual({ ...outcomes(first), runs: 3 });
+  });
+
+  test('a case of a table that is missing is not taken for another one', () => {
+    const base = run({
+      'add 1': 'passed',
+      'add 2': 'passed',
+      'rounds 1.25': 'passed',
+      'rounds 1.5': 'passed',
+    });
+    const without2 = run({ 'add 1': 'passed', 'add 3': 'passed', 'rounds 1.25': 'passed' });
+    const named = withNamesOf(Object.keys(base.tests), without2);
+    expect(named).toEqual(without2);
+    expect(compareBase(base, named).regressions).toEqual(['add 2', 'rounds 1.5']);
   });
 
   test('an exit code that no test explains is no fault of a candidate where the base has it, too', () => {
