@@ -15,6 +15,7 @@ import {
 import { EXIT, onPresses, type Shell, type TerminalRuntime } from '../shell.ts';
 import { follow, viewById } from './follow.ts';
 import { type InterruptListener, listenForInterrupt } from './interrupt.ts';
+import { checkingOptions } from './options.ts';
 import { offerPick } from './pick.ts';
 import { includedText, jsonText, runJson, stoppedText, trustText } from './render/index.ts';
 import { printReport } from './show.ts';
@@ -54,7 +55,9 @@ export async function runHere(
       overrides: options.overrides,
       ...(await startingPoint(shell, world, path, options)),
     };
-    await requireNamed(world, request.origin, request);
+    await checkingOptions(['MODEL_UNKNOWN', 'SETTINGS_INVALID'], () =>
+      requireNamed(world, request.origin, request),
+    );
     const trustedChecks = await trustedDigest(shell, runtime, request, options);
     if (trustedChecks === 'declined') return 'declined';
     const trust = trustedChecks === null ? {} : { trustedChecks };

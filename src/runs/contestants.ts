@@ -100,7 +100,7 @@ export async function requireCoders(
   settings: Settings,
 ): Promise<void> {
   // First, so that a mistyped name is not hidden behind a missing key.
-  for (const { agent } of settings.coders) coderOf(world, agent);
+  requireNames(world, settings);
   if (world.defaults.models.length === 0 && settings.coders.some(({ model }) => model === undefined)) {
     throw new Fault(
       'MODEL_KEY_MISSING',
@@ -125,15 +125,44 @@ export async function requireCoders(
 }
 
 /** Faults if a configured critic has no persona text. */
-export function requirePersonas({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void {
-  const known = [...prompts.personas.keys()];
-  const unknown = names.find((name) => !prompts.personas.has(name));
+export const requirePersonas = ({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void =>
+  requireKnown(names, [...prompts.personas.keys()], (name) => `persona ${name} for a critic`);
+
+/** Faults if there is no text for a prompt variant: its coder would find out after others are paid. */
+const requireVariants = ({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void =>
+  requireKnown(names, [...prompts.coder.keys()], (name) => `prompt variant ${name}`);
+
+function requireKnown(
+  names: readonly string[],
+  known: readonly string[],
+  what: (name: string) => string,
+): void {
+  const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const meant = suggest(unknown, known);
   throw new Fault(
     'SETTINGS_INVALID',
-    `There is no persona ${JSON.stringify(unknown.slice(0, 60))} for a critic; known: ${known.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}`,
+    `There is no ${what(JSON.stringify(unknown.slice(0, 60)))}; known: ${known.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}`,
   );
+}
+
+/** Faults if an agent, prompt variant or provider of a model is not there, whatever keys are set. */
+export function requireNames(
+  world: Pick<World, 'coders' | 'gateway' | 'prompts'>,
+  { coders, prompts = [] }: Pick<Settings, 'coders'> & { readonly prompts?: readonly string[] },
+): void {
+  for (const { agent } of coders) if (agent !== AUTO) coderOf(world, agent);
+  requireVariants(world, [...prompts, ...coders.flatMap(({ prompt }) => prompt ?? [])]);
+  for (const { model } of coders) if (model !== undefined) requireModelName(world, model);
+}
+
+/** A missing key or price is no typing error. */
+function requireModelName({ gateway }: Pick<World, 'gateway'>, model: string): void {
+  try {
+    gateway.route(model);
+  } catch (thrown) {
+    if (asFault(thrown).code === 'MODEL_UNKNOWN') throw thrown;
+  }
 }
 
 /** If an agent cannot speak to its model, the fault suggests a fix, with more detail if the model was a default. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Fault } from '../../src/core/model/index.ts';
+import { coderNamed } from '../world/stand-ins.ts';
 import { shellOver } from './shell.ts';
 
 const unavailable = async () => {
@@ -24,6 +25,31 @@ test.each([
   );
   expect(await type('run', 'Fix it')).toBe(1);
   expect(said.join('')).toMatch(words);
+});
+
+test.each([
+  ['a model', ['--models', 'foo/bar'], 'There is no provider foo for foo/bar'],
+  ['a prompt variant', ['--prompts', 'plane'], 'There is no prompt variant "plane"; known: plain.'],
+  ['an agent', ['--coders', 'nobody'], 'There is no coder named "nobody"'],
+])('`run` refuses %s that is not there before it starts a run', async (_what, options, why) => {
+  const route = (model: string) => {
+    throw new Fault('MODEL_UNKNOWN', `There is no provider foo for ${model}.`);
+  };
+  const { type, err } = shellOver(
+    {
+      coders: new Map([['builtin', coderNamed('builtin')]]),
+      defaults: { models: [], providers: [] },
+      engine: { launch: async () => {} },
+      gateway: { route },
+      prompts: { coder: new Map([['plain', 'Do it.']]) },
+      workspaces: {
+        describe: async () => ({ top: '/x', dirty: false, branch: 'main', empty: false, unwritable: null }),
+      },
+    },
+    { newRunId: () => 'r7k2m9q4xa', onInterrupt: () => () => {}, exit: () => {} },
+  );
+  expect(await type('run', 'Fix it', ...options)).toBe(2);
+  expect(err()).toContain(why);
 });
 
 test('`select` names on standard error what it executes, and each ignored key once', async () => {

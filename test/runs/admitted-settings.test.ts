@@ -25,7 +25,9 @@ interface Repository {
 function settled({ file, source = LOCAL, overrides = {}, files = {} }: Repository) {
   const { now, world } = admissionWorld();
   now.files = { ...(file === undefined ? {} : { [`${MAIN}:${FILE}`]: file }), ...files };
-  return resolveSettings(world, source, { base: HEAD, rules: MAIN }, { overrides });
+  const coder = new Map(['plain', 'careful'].map((name) => [name, 'Do it.']));
+  const prompting = { ...world, prompts: { ...world.prompts, coder } };
+  return resolveSettings(prompting, source, { base: HEAD, rules: MAIN }, { overrides });
 }
 
 const TESTED = 'checks: { test: make test }\n';
@@ -133,6 +135,12 @@ describe('settings', () => {
 
   test.each([
     ['an agent', `${TESTED}coders: [{ agent: nobody }]\n`, 'AGENT_UNKNOWN', '"nobody"'],
+    [
+      'a prompt variant',
+      `${TESTED}coders: [{ agent: builtin, prompt: plane }]\n`,
+      'SETTINGS_INVALID',
+      '"plane"; known: plain, careful. Did you mean plain?',
+    ],
     ['a persona', `${TESTED}critics: { agents: [prophet] }\n`, 'SETTINGS_INVALID', 'prophet'],
   ])('that name %s which this machine lacks are a fault that names it', async (_what, file, code, name) => {
     await expect(settled({ file })).rejects.toMatchObject({ code, message: expect.stringContaining(name) });

@@ -1,7 +1,6 @@
 import { Fault, type LocalOrigin, SETTINGS_FILE, type Sha, type Task } from '../../core/model/index.ts';
 import type { CommandFiles } from '../../core/reports/index.ts';
 import {
-  AUTO,
   type CiService,
   COMMAND_NAMES,
   type CommandName,
@@ -11,10 +10,10 @@ import {
   type Settings,
 } from '../../core/settings/index.ts';
 import type { RepositorySource, RunRecord, SandboxBackend } from '../../ports/index.ts';
-import { coderOf, leavesFieldOpen, requireCoders, requirePersonas } from '../contestants.ts';
+import { leavesFieldOpen, requireCoders, requireNames, requirePersonas } from '../contestants.ts';
 import type { World } from '../context.ts';
 import { commandsOf, detect, namedIn, originsOf } from './detected.ts';
-import { applyOverrides } from './overrides.ts';
+import { applyOverrides, withFullNames } from './overrides.ts';
 import type { GatheredTask, RefusedRun, RunRequest } from './request.ts';
 
 /** Dependencies of reading and resolving a repository's settings. */
@@ -143,14 +142,18 @@ export async function fromLocal(
   return { kind: 'gathered', base, rules: sha, comments: [], leftOut: [] };
 }
 
-/** Faults if a base or a coder that a person named is not there: a typing error should leave no failed run. */
+/**
+ * Faults if a base, agent, model or prompt variant that a person named is not there: a typing error should leave no
+ * failed run.
+ */
 export async function requireNamed(
-  world: Pick<World, 'coders' | 'workspaces'>,
+  world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts' | 'workspaces'>,
   origin: LocalOrigin,
   { base, overrides }: Pick<RunRequest, 'base' | 'overrides'>,
 ): Promise<void> {
   if (base !== undefined) await fromLocal(world, origin, { base });
-  for (const { agent } of overrides.coders ?? []) if (agent !== AUTO) coderOf(world, agent);
+  const coders = withFullNames(overrides.coders ?? [], world.defaults.providers);
+  requireNames(world, { coders, prompts: overrides.prompts ?? [] });
 }
 
 interface ResolvedSettings {

@@ -67,7 +67,7 @@ function codersFrom({ coders }: Settings, asked: Overrides): Settings['coders'] 
   }));
 }
 
-const withFullNames = (coders: Settings['coders'], providers: readonly string[]): Settings['coders'] =>
+export const withFullNames = (coders: Settings['coders'], providers: readonly string[]): Settings['coders'] =>
   coders.map(({ model, ...coder }) => ({
     ...coder,
     ...(model === undefined ? {} : { model: fullModelName(model, providers) }),
