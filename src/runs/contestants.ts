@@ -125,25 +125,28 @@ export async function requireCoders(
 }
 
 /** Faults if a configured critic has no persona text. */
-export const requirePersonas = ({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void =>
-  requireKnown(names, [...prompts.personas.keys()], (name) => `persona ${name} for a critic`);
+export function requirePersonas({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void {
+  const unknown = firstUnknown(names, [...prompts.personas.keys()]);
+  if (unknown === null) return;
+  const { name, known } = unknown;
+  throw new Fault('SETTINGS_INVALID', `There is no persona ${name} for a critic; known: ${known}`);
+}
 
 /** Faults if there is no text for a prompt variant: its coder would find out after others are paid. */
-const requireVariants = ({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void =>
-  requireKnown(names, [...prompts.coder.keys()], (name) => `prompt variant ${name}`);
+function requireVariants({ prompts }: Pick<World, 'prompts'>, names: readonly string[]): void {
+  const unknown = firstUnknown(names, [...prompts.coder.keys()]);
+  if (unknown === null) return;
+  const { name, known } = unknown;
+  throw new Fault('SETTINGS_INVALID', `There is no prompt variant ${name}; known: ${known}`);
+}
 
-function requireKnown(
-  names: readonly string[],
-  known: readonly string[],
-  what: (name: string) => string,
-): void {
-  const unknown = names.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const meant = suggest(unknown, known);
-  throw new Fault(
-    'SETTINGS_INVALID',
-    `There is no ${what(JSON.stringify(unknown.slice(0, 60)))}; known: ${known.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}`,
-  );
+/** Quoted, and the known ones with a full stop and which of them was meant. */
+function firstUnknown(names: readonly string[], among: readonly string[]) {
+  const unknown = names.find((name) => !among.includes(name));
+  if (unknown === undefined) return null;
+  const meant = suggest(unknown, among);
+  const name = JSON.stringify(unknown.slice(0, 60));
+  return { name, known: `${among.join(', ')}.${meant ? ` Did you mean ${meant}?` : ''}` };
 }
 
 /** Faults if an agent, prompt variant or provider of a model is not there, whatever keys are set. */
