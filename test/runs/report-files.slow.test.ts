@@ -62,6 +62,41 @@ test.each([
   expect(await fixture.base()).toMatchObject({ source: 'exit-code', exitCode: 0 });
 });
 
+/** Writes what pytest would, where the environment says so; the test fails if sum.js is wrong. */
+const PYTEST_LIKE = `file=$(echo "$PYTEST_ADDOPTS" | sed 's/^--junitxml=//; s/ .*//')
+if /opt/toolchain/bin/node -e "process.exit(require('./sum.js')([1, 2]) === 3 ? 0 : 1)"
+then outcome=''; code=0; else outcome='<failure message="wrong sum"/>'; code=1; fi
+echo '<testsuites><testsuite name="pytest"><testcase file="test_sum.py" classname="test_sum" name="test_adds">'"$outcome"'</testcase></testsuite></testsuites>' > "$file"
+echo '=== 1 passed in 0.01s ==='
+exit $code
+`;
+
+test('a script of tests counts by the reports of the runners that it starts, one after the other', async () => {
+  const script =
+    'sh tools/pytest; code=$?; /opt/toolchain/bin/node --test sum.test.js || code=1; exit $code\n';
+  const files = {
+    'sum.js': REPOSITORY['sum.js'],
+    'sum.test.js': "require('node:test').test('is a function', () => require('./sum.js')([1]));\n",
+    'tools/pytest': PYTEST_LIKE,
+    'check.sh': script,
+  };
+  // As a build of a candidate could leave it.
+  const build =
+    'mkdir -p ~/reports; echo "<testsuites/>" > ~/reports/pytest.xml; ln -sf /etc/passwd ~/reports/rspec.json';
+  const fixture = await shared.fixture({ files, test: 'sh check.sh', build });
+  const base = await fixture.base();
+  expect(base).toMatchObject({
+    source: 'report',
+    tests: { 'test_sum.py > test_adds': 'passed', 'is a function': 'passed' },
+  });
+  const { A, B } = await fixture.examine(base, {
+    A: { 'sum.js': 'module.exports = (list) => list.reduce((a, b) => a + b, 0);\n' },
+    B: { 'sum.js': 'module.exports = () => 0;\n' },
+  });
+  expect(A).toMatchObject({ survivor: true, baseTests: { passed: 2, total: 2 } });
+  expect(B?.baseTests?.regressions).toEqual(['test_sum.py > test_adds']);
+});
+
 /** Replaces every report by a link, at any time until the end of the process. */
 const LINKING = `exports.sum = (a, b) => a - b;
 const fs = require('node:fs');

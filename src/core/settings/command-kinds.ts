@@ -143,7 +143,9 @@ const UNREAD: Readonly<Record<string, string>> = Object.assign(Object.create(nul
 
 const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
   // These hand their further options to jest.
-  ...['react-scripts', 'kcd-scripts', 'tsdx', 'craco'].map((name) => [name, /^test$/, 'jest'] as const),
+  ...['react-scripts', 'react-app-rewired', 'kcd-scripts', 'tsdx', 'craco'].map(
+    (name) => [name, /^test$/, 'jest'] as const,
+  ),
   ['wp-scripts', /^test-unit-js$/, 'jest'],
   ['-m', /^unittest$/, 'unittest'],
   ['manage.py', /^test$/, 'unittest'],

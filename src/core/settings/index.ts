@@ -56,8 +56,9 @@ export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-
 export { problemsOf, suggest } from './problems.ts';
 export { shownSetup } from './python-setup.ts';
 export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
+export type { ReportFormat, ReportSource } from './report-source.ts';
+export { freshReports, PYTEST_FILE, RSPEC_FILE } from './reports-of-any-runner.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
-export type { ReportFormat, ReportSource } from './runner-forms.ts';
 export {
   type FoundService,
   MYSQL_PATH,

@@ -41,15 +41,6 @@ export const withoutReporters = (words: readonly string[]): readonly string[] =>
   );
 
 /**
- * Tests of Node that a program loads by itself, without `--test`, are printed as TAP. The variables have no effect on
- * programs that use no tests of Node; empty for commands that do not start Node.
- */
-export const tapOfNode = (words: readonly string[]): Record<string, string> =>
-  words.some((word) => /^(?:.*\/)?(?:node|tsx|c8|nyc|npm|pnpm|yarn)$/.test(word))
-    ? { NODE_OPTIONS: '--test-reporter=tap --test-reporter-destination=stdout' }
-    : {};
-
-/**
  * `node --test`, with all files in one process instead of one for each. Nothing if the command says itself how files are
  * isolated, or is the program bnt, which may not pass the option on. Older versions of Node end at once with an error.
  */

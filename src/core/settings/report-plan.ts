@@ -1,18 +1,10 @@
 import { type Recognised, recognise } from './command-kinds.ts';
 import { forModules, modulesBuiltBy } from './maven-modules.ts';
-import { tapOfNode } from './node-reporters.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
-import { wordsOf } from './program-words.ts';
 import { endingCommand, endingLine, hintFor } from './report-options.ts';
-import {
-  type FocusForm,
-  focusForm,
-  mavenReport,
-  type ReportSource,
-  type RunnerForm,
-  runnerForm,
-  UNKNOWN_OUTPUT,
-} from './runner-forms.ts';
+import type { ReportSource } from './report-source.ts';
+import { anyReports, anyRunnerOptions, PASSED_BY_TOX } from './reports-of-any-runner.ts';
+import { type FocusForm, focusForm, mavenReport, type RunnerForm, runnerForm } from './runner-forms.ts';
 import {
   arrangeSteps,
   pathOf,
@@ -75,8 +67,8 @@ interface TestModules {
 /**
  * Plans the report of a test command. `files` are texts of the base commit (`stepFiles`), which define `npm test` or
  * `make test`. `folder` is the report's folder inside the sandbox; the command must be able to write there.
- * An unknown command may still print TAP, or start programs of uvu or GoogleTest, so its output is parsed as such; if
- * that fails, only the exit code counts.
+ * An unknown command may start known runners, which the environment tells to write reports, or print TAP or the like;
+ * if nothing is found, only the exit code counts.
  * Steps in `apart` are left out: they are run separately.
  */
 export function reportPlan(
@@ -97,8 +89,8 @@ export function reportPlan(
   const hint = found ? {} : hintFor(inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
   if (!found || !form)
-    return { ...as, commands: [unknownCommand(endingLine(testCommand, line), inner)], focus: () => null };
-  const plan = planOf(testCommand, line, form);
+    return { ...as, commands: [unknownCommand(endingLine(testCommand, line), folder)], focus: () => null };
+  const plan = planOf(testCommand, { line, form, folder });
   const focused = plan.report && focusForm(found, folder);
   const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
   const isMaven = found.runner === 'maven' && line.direct && line.before === '';
@@ -130,11 +122,11 @@ export const plainCommand = (command: string): TestCommand => ({
   prefix: '',
 });
 
-/** The unchanged command, whose results are read if it prints some. `inner`: what it starts. */
-const unknownCommand = (command: string, inner: string): TestCommand => ({
+/** The unchanged command, with whatever reports the programs that it starts write or print. */
+const unknownCommand = (command: string, folder: string): TestCommand => ({
   ...plainCommand(command),
-  env: tapOfNode(wordsOf(inner)),
-  report: UNKNOWN_OUTPUT,
+  env: anyRunnerOptions(folder),
+  report: anyReports(folder),
 });
 
 const wholeCommand = (command: string): ReportPlan => ({
@@ -213,10 +205,10 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
   const line = stepCommandLine(step);
   const found = recognise(line.inner);
   const form = found && runnerForm(found, line, folder);
-  if (!form) return { command: unknownCommand(shellCommand(part), line.inner), found, focused: null };
-  const { command, ...plan } = planOf(line.last ?? step.command, line, form);
+  if (!form) return { command: unknownCommand(shellCommand(part), folder), found, focused: null };
+  const { command, ...plan } = planOf(line.last ?? step.command, { line, form, folder });
   const focused = plan.report && line.last !== null ? focusForm(found, folder) : null;
-  const env = /\btox\b/.test(step.command) ? { ...form.env, ...PASSED_BY_TOX } : form.env;
+  const env = /\btox\b/.test(step.command) ? { ...plan.env, ...PASSED_BY_TOX } : plan.env;
   return {
     command: { ...plan, env, command: shellCommand(part, command), prefix: step.folder },
     found,
@@ -226,12 +218,6 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
 
 /** Maximum characters of a step's command in its name. */
 const MAX_CHECK_NAME_CHARS = 80;
-
-/** tox passes on the variables that are configured: `TOX_OVERRIDE` since tox 4, the other one before. */
-const PASSED_BY_TOX = {
-  TOX_TESTENV_PASSENV: 'PYTEST_ADDOPTS',
-  TOX_OVERRIDE: 'testenv.pass_env+=PYTEST_ADDOPTS',
-} as const;
 
 /** Steps with the same name, as in two hooks, are numbered. */
 function withUniqueNames(commands: readonly TestCommand[]): readonly TestCommand[] {
@@ -250,17 +236,19 @@ const reaches = (line: TestCommandLine, form: RunnerForm): boolean =>
     ? line.direct && line.before !== null
     : form.append === '' || (line.last !== null && line.joint !== null);
 
+interface Planning {
+  readonly line: TestCommandLine;
+  readonly form: RunnerForm;
+  readonly folder: string;
+}
+
 /** Appends arguments if they reach the runner; rewrites a command that is not a script. */
-function planOf(testCommand: string, line: TestCommandLine, form: RunnerForm): TestCommand {
+function planOf(testCommand: string, { line, form, folder }: Planning): TestCommand {
   const plain = { ...plainCommand(testCommand), env: form.env, report: form.report };
-  const reached = reaches(line, form);
-  if (form.rewritten !== undefined) {
-    return reached ? { ...plain, command: `${line.before}${form.rewritten}` } : { ...plain, report: null };
-  }
-  if (form.append === '') return plain;
-  return reached
-    ? { ...plain, command: `${testCommand}${line.joint}${form.append}` }
-    : { ...plain, report: UNKNOWN_OUTPUT };
+  const isTold = form.rewritten === undefined && form.append === '';
+  if (!isTold && !reaches(line, form)) return unknownCommand(testCommand, folder);
+  if (form.rewritten !== undefined) return { ...plain, command: `${line.before}${form.rewritten}` };
+  return isTold ? plain : { ...plain, command: `${testCommand}${line.joint}${form.append}` };
 }
 
 interface Focusing {

@@ -1,51 +1,9 @@
 import { optionsOf, type Recognised, type RunnerName, unquoted } from './command-kinds.ts';
-import {
-  inOneProcess,
-  isBetterNodeTest,
-  labTests,
-  nodeOptions,
-  tapOfNode,
-  withoutReporters,
-} from './node-reporters.ts';
+import { inOneProcess, isBetterNodeTest, labTests, nodeOptions, withoutReporters } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 import { ADDED, ALWAYS, appended, pytestOptions, rspecOptions, withOptions } from './report-options.ts';
-
-export type ReportFormat =
-  | 'junit'
-  | 'vitest'
-  | 'jest-json'
-  | 'mocha-json'
-  | 'tap'
-  | 'uvu-text'
-  | 'any-text'
-  | 'go-json'
-  | 'cargo-text'
-  | 'unittest-text'
-  | 'rspec-json'
-  | 'minitest-text'
-  | 'dotnet-text'
-  | 'junit-files';
-
-/**
- * Where to find a runner's report after the command has ended. A file is preferred if the runner can write one,
- * because the output of the code under test does not end up in it. Neither is proof: the code under test runs in the
- * runner's process, so it can deliberately write to the file or the stream. The damage is limited: a report has no
- * effect on other candidates, and a stream with injected lines contradicts the runner's own plan and counts as no
- * report (src/core/test-reports/tap.ts).
- */
-export type ReportSource =
-  | {
-      readonly source: 'file';
-      readonly file: string;
-      readonly format: ReportFormat;
-      /** Older versions of the runner cannot write a file and write the same to standard output. */
-      readonly orStdout?: true;
-      /** Another file of the runner, which is read behind the first one. */
-      readonly second?: string;
-    }
-  /** Any number of files below the working folder. */
-  | { readonly source: 'tree'; readonly pattern: string; readonly format: 'junit-files' }
-  | { readonly source: 'stdout' | 'stderr'; readonly format: ReportFormat };
+import type { ReportSource } from './report-source.ts';
+import { anyReports, anyRunnerOptions, NAMES_OF_RUBY } from './reports-of-any-runner.ts';
 
 /** How to make a runner write a report. */
 export interface RunnerForm {
@@ -105,7 +63,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
     case 'uvu':
       return plain;
     case 'script':
-      return { ...plain, env: tapOfNode(words) };
+      return { ...plain, env: anyRunnerOptions(folder) };
     case 'lab':
       return { ...plain, rewritten: labTests(found, words.slice(found.at + 1), folder) };
     case 'go':
@@ -121,12 +79,6 @@ export function runnerForm(found: Recognised, line: TestCommandLine, folder: str
       return line.last === null ? null : { ...plain, append: appended(runner, words, folder) };
   }
 }
-
-/**
- * Rake's test task passes the options to the tests; `rails test` knows the option itself. Of minitest-reporters, this
- * reporter names each test.
- */
-const NAMES_OF_RUBY = { TESTOPTS: '-v', MINITEST_REPORTER: 'DefaultReporter' } as const;
 
 /** A command of Rails, not tasks of Rake (`rails db:prepare test`), to which options at the end would not get. */
 const startsRailsTests = ({ words, at }: Recognised): boolean =>
@@ -165,7 +117,7 @@ const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = 
   tape: tap,
   tap,
   qunit: tap,
-  script: () => UNKNOWN_OUTPUT,
+  script: anyReports,
   uvu: () => ({ source: 'stdout', format: 'uvu-text' }),
   maven: () => mavenReport(),
   gradle: () => ({
@@ -192,9 +144,6 @@ export const mavenReport = (modules?: readonly string[]): ReportSource => ({
   pattern: `${modules ? `^(?:${modules.map(RegExp.escape).join('|')})/` : '(?:^|/)'}target/(?:surefire|failsafe)-reports/TEST-[^/]+\\.xml$`,
   format: 'junit-files',
 });
-
-/** Of an unknown program, which may print its results on standard output. */
-export const UNKNOWN_OUTPUT: ReportSource = { source: 'stdout', format: 'any-text' };
 
 const SCRIPTS = /\.[cm]?[jt]sx?$/;
 

@@ -1,12 +1,13 @@
 import type { TestOutcome } from '../evidence/index.ts';
 import type { ReportFormat } from '../settings/index.ts';
+import { readAnyReports } from './any-reports.ts';
 import { readCargo } from './cargo.ts';
 import { readDotnet } from './console-output.ts';
 import { readGo, readJest, readMocha, readRspec } from './json.ts';
 import { readJUnit, readJUnitFiles, readVitest } from './junit.ts';
 import type { Outcomes } from './outcomes.ts';
 import { readRubyTests } from './ruby-text.ts';
-import { readUnknown, readUvu } from './runner-text.ts';
+import { readUvu } from './runner-text.ts';
 import { readTap } from './tap.ts';
 import { readUnittest } from './unittest.ts';
 
@@ -30,7 +31,7 @@ const READERS: Readonly<Record<ReportFormat, (text: string) => Outcomes>> = {
   'mocha-json': readMocha,
   tap: readTap,
   'uvu-text': readUvu,
-  'any-text': readUnknown,
+  'any-reports': readAnyReports,
   'go-json': readGo,
   'cargo-text': readCargo,
   'unittest-text': readUnittest,

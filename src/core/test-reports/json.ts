@@ -23,13 +23,19 @@ const Jest = z.object({
 });
 
 /** Parses the output of jest with `--json`. Throws an Error for anything else. */
-export function readJest(text: string): Outcomes {
+export const readJest = (text: string): Outcomes => inJest(text, jestOutcome);
+
+/** Parses the output of vitest's reporter `json`, in which a test that did not run to its end is pending: it failed. */
+export const readVitestJson = (text: string): Outcomes =>
+  inJest(text, (status) => (status === 'pending' ? 'failed' : jestOutcome(status)));
+
+function inJest(text: string, outcomeOf: (status: string) => TestOutcome): Outcomes {
   const outcomes = new Outcomes();
   for (const file of Jest.parse(JSON.parse(text)).testResults) {
     const name = relativePath(file.name);
     for (const test of file.assertionResults) {
       const message = test.failureMessages.join('\n');
-      outcomes.add([name, ...test.ancestorTitles, test.title], jestOutcome(test.status), message);
+      outcomes.add([name, ...test.ancestorTitles, test.title], outcomeOf(test.status), message);
     }
     // A file that could not be loaded reports no tests.
     if (file.status === 'failed' && file.assertionResults.length === 0)

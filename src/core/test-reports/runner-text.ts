@@ -1,14 +1,18 @@
 import { MAX_FAILURE_LINES, Outcomes, reportLines } from './outcomes.ts';
+import { readRubyTests } from './ruby-text.ts';
 import { readTap } from './tap.ts';
 
 /**
  * Parses the output of a command whose runner is unknown, such as a script that starts test programs: TAP, or else what
- * uvu or GoogleTest print. Throws an Error if it is none of them.
+ * uvu, GoogleTest or tests of Ruby print. Throws an Error if it is none of them.
  */
-export function readUnknown(text: string): Outcomes {
+export function readPrinted(text: string): Outcomes {
   if (GTEST_END.test(text)) return readGtest(text);
+  if (RUBY_TOTAL.test(text)) return readRubyTests(text);
   return UVU_TOTAL.test(text) ? readUvu(text) : readTap(text);
 }
+
+const RUBY_TOTAL = /^\d{1,7} (?:runs|tests), \d+ assertions, \d+ failures, /m;
 
 /** `[==========] 3 tests from 1 test suite ran. (0 ms total)`, at the end of each program. */
 const GTEST_END = /\[={10}\] (\d{1,7}) tests? from \d+ test (?:suites?|cases?) ran\./;

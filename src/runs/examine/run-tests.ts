@@ -11,14 +11,14 @@ import {
 import { asInUsual, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
-import { type ReportSource, type TestCommand, venvPath } from '../../core/settings/index.ts';
+import { freshReports, type ReportSource, type TestCommand, venvPath } from '../../core/settings/index.ts';
 import { readTestReport } from '../../core/test-reports/index.ts';
 import type { ExecResult, WorkArea } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import type { CheckArea, CheckRunner } from './areas.ts';
 import { lockingPrefix, readRecords } from './assertion-lock.ts';
 import { egressOf, runCommand } from './execute.ts';
-import { readReports, removeReports } from './report-files.ts';
+import { isOnStream, REPORT_BYTES, readReport, removeReports } from './report-files.ts';
 import { mayLackService, repeatIfNotStarted } from './services.ts';
 import { patchedTexts, writtenIn } from './test-files.ts';
 
@@ -134,24 +134,23 @@ function placedIn(command: TestCommand, surroundings: Surroundings | undefined):
     command: placed(command.command),
     args: command.args.map(placed),
     env: Object.fromEntries(Object.entries(command.env).map(([name, value]) => [name, placed(value)])),
-    ...(report?.source === 'file' ? { report: placedReport(report, placed) } : {}),
+    ...(report ? { report: placedReport(report, placed) } : {}),
   };
 }
 
-const placedReport = (report: FileReport, placed: (text: string) => string): FileReport => ({
-  ...report,
-  file: placed(report.file),
-  ...(report.second === undefined ? {} : { second: placed(report.second) }),
-});
+function placedReport(report: ReportSource, placed: (text: string) => string): ReportSource {
+  if (report.source === 'folder') return { ...report, folder: placed(report.folder) };
+  if (report.source !== 'file') return report;
+  const second = report.second === undefined ? {} : { second: placed(report.second) };
+  return { ...report, file: placed(report.file), ...second };
+}
 
 async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestCommand): Promise<TestRun> {
   const { report } = command;
   // A linter needs no services.
   const services = command.check === undefined ? runner.services : null;
-  // A file left by an earlier command, such as a candidate's build, is not this command's report.
-  const clean = report?.source === 'file' ? `rm -f ${reportFiles(report).join(' ')}; ` : '';
   const path = venvPath(runner.task.settings.checks, command.command);
-  const script = `${services?.script ?? ''}${clean}${lockingPrefix(runner, command)}${path}${command.command}`;
+  const script = `${services?.script ?? ''}${freshReports(report)}${lockingPrefix(runner, command)}${path}${command.command}`;
   const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
   const result = await runCommand(runner, area, {
     argv: ['sh', '-c', script, 'sh', ...command.args],
@@ -250,50 +249,4 @@ function withChecks(run: TestRun, checks: readonly TestRun[]): TestRun {
     tail: tailOf([...failing, run.tail].join('\n'), 40),
     ...(Object.keys(messages).length > 0 ? { messages } : {}),
   };
-}
-
-const REPORT_BYTES = 32 * 2 ** 20;
-const READ_REPORT_MS = 20_000;
-/** A candidate may have left a link, a pipe or a folder in place of the report. No process of it is left to swap files. */
-const READ_SCRIPT = [
-  'for one; do [ -f "$one" ] && [ ! -L "$one" ] || exit 1; done',
-  'cat -- "$1" || exit',
-  // The coverage of large repositories would make it too long.
-  `[ $# = 1 ] || exec sed 's/,"coverageMap":.*/}/' -- "$2"`,
-].join('; ');
-
-type FileReport = Extract<ReportSource, { source: 'file' }>;
-const reportFiles = ({ file, second }: FileReport): readonly string[] =>
-  second === undefined ? [file] : [file, second];
-
-const isOnStream = (report: ReportSource): boolean =>
-  report.source === 'file' ? report.orStdout === true : report.source !== 'tree';
-
-/**
- * Reads the report as the output of a command, a second one for a file: the host opens no file that a candidate could
- * have created.
- */
-async function readReport(
-  runner: CheckRunner,
-  area: WorkArea,
-  report: ReportSource,
-  result: ExecResult,
-): Promise<string | null> {
-  const onStream = result.truncated ? null : report.source === 'stderr' ? result.stderr : result.stdout;
-  if (report.source !== 'file' && report.source !== 'tree') return onStream;
-  const file = await readFiles(runner, area, report);
-  if (file.exitCode === 0) return file.truncated ? null : file.stdout;
-  return report.source === 'file' && report.orStdout ? onStream : null;
-}
-
-function readFiles(
-  runner: CheckRunner,
-  area: WorkArea,
-  report: Extract<ReportSource, { source: 'file' | 'tree' }>,
-): Promise<ExecResult> {
-  if (report.source === 'tree') return readReports(runner, area, report.pattern);
-  const limits = { ...checkLimits(runner.task), wallMs: READ_REPORT_MS, outputBytes: REPORT_BYTES };
-  const own = 'The program that reads test reports';
-  const argv = ['sh', '-c', READ_SCRIPT, 'read-report', ...reportFiles(report)] as const;
-  return runCommand(runner, area, { argv: [...argv], limits, own, codeRan: true });
 }

@@ -24,10 +24,18 @@ const VITEST = { ...XML, format: 'vitest', second: '/out/report.json' };
 const RUBY = { TESTOPTS: '-v', MINITEST_REPORTER: 'DefaultReporter' };
 const RUBY_TEXT = { source: 'stdout', format: 'minitest-text' } as const;
 const TAP = { source: 'stdout', format: 'tap' };
-/** Tests of Node that a program loads by itself. */
-const BY_NODE = { NODE_OPTIONS: '--test-reporter=tap --test-reporter-destination=stdout' };
-/** Of programs that may print TAP, or what other runners print. */
-const ANY = { source: 'stdout', format: 'any-text' };
+/** How runners write their reports, whatever starts them. */
+const BY_ALL = {
+  PYTEST_ADDOPTS:
+    '--junitxml=/out/reports/pytest.xml -o junit_family=xunit1 -o junit_suite_name=pytest --continue-on-collection-errors --maxfail=0',
+  TOX_TESTENV_PASSENV: 'PYTEST_ADDOPTS',
+  TOX_OVERRIDE: 'testenv.pass_env+=PYTEST_ADDOPTS',
+  SPEC_OPTS: '--no-fail-fast --format progress --format json --out /out/reports/rspec.json',
+  ...RUBY,
+  NODE_OPTIONS: '--test-reporter=tap --test-reporter-destination=stdout --require=/out/reports/options.cjs',
+};
+/** Of programs that may start any of them, or print what other runners print. */
+const ANY = { source: 'folder', folder: '/out/reports', format: 'any-reports' };
 
 describe('the report', () => {
   test('of node:test is requested by the environment, anywhere in a command line', () => {
@@ -77,6 +85,7 @@ describe('the report', () => {
     ['node --run test', 'vitest run', `node --run test -- ${JUNIT}`],
     ['npm run build && npm test', 'vitest run', `npm run build && npm test -- ${JUNIT}`],
     ['npm test', 'NODE_ENV=test jest', `npm test -- ${JEST}`],
+    ['npm test', 'react-app-rewired test', `npm test -- ${JEST}`],
     ['npm test', 'kcd-scripts test', `npm test -- ${JEST}`],
     ['npx tsdx test --env=jsdom', undefined, `npx tsdx test --env=jsdom ${JEST}`],
     ['npx wp-scripts test-unit-js', undefined, `npx wp-scripts test-unit-js ${JEST}`],
@@ -101,13 +110,8 @@ describe('the report', () => {
     ['npm test', "nyc tape 'test/**/*.js'", 'npm test'],
     ['npx ava', undefined, 'npx ava --tap'],
     ['npm test', 'ava', 'npm test -- --tap'],
-    ["node 'test/a.js'", undefined, "node 'test/a.js'"],
   ])('is TAP from standard output: %s (%s)', (command, test, expected) => {
-    expect(told(plan(command, test))).toEqual({
-      command: expected,
-      env: command.startsWith('node ') ? BY_NODE : {},
-      report: command.startsWith('node ') ? ANY : TAP,
-    });
+    expect(told(plan(command, test))).toEqual({ command: expected, env: {}, report: TAP });
   });
 
   test.each([
@@ -167,15 +171,14 @@ describe('the report', () => {
     ['npm test', 'eslint jest.config.js'],
     ['npm test', 'npm run inner'],
     ['node test.js', undefined],
-  ])('of %s (%s) is its TAP output or exit code', (command, test) => {
-    expect(told(plan(command, test))).toEqual({
-      command,
-      // The script that is started decides, if it can be read.
-      env: /\b(?:node|npm)\b/.test(command === 'npm test' ? (test ?? command) : command) ? BY_NODE : {},
-      report: ANY,
-    });
-    expect(plan(command, test).focus(['test/a.test.js'])).toBeNull();
-  });
+    ['./scripts/test.sh', undefined],
+  ])(
+    'of %s (%s) is whatever the runners that it starts write or print, or its exit code',
+    (command, test) => {
+      expect(told(plan(command, test))).toEqual({ command, env: BY_ALL, report: ANY });
+      expect(plan(command, test).focus(['test/a.test.js'])).toBeNull();
+    },
+  );
 
   test('of a command in a folder is asked for inside of the brackets', () => {
     const commands = (command: string) => plan(command).commands.map((one) => [one.command, one.prefix]);

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { reportPlan } from '../../../src/core/settings/index.ts';
 import { readTestReport } from '../../../src/core/test-reports/index.ts';
 
@@ -96,8 +96,11 @@ test('uvu marks each test, so its tests are named by file, suite and place', () 
   expect(messages['a.mjs > parse > test 3']).toMatch(/^FAIL {2}parse {2}"throws too"\n {4}never/);
 });
 
+/** What a command prints whose runner is unknown. */
+const readPrinted = (text: string) => readTestReport('any-reports', `${JSON.stringify(['', text])}\n`);
+
 test('the results of GoogleTest are read, also where a test printed something in the same line', () => {
-  const read = readTestReport('any-text', GTEST);
+  const read = readPrinted(GTEST);
   expect(read).toMatchObject({
     kind: 'ok',
     tests: {
@@ -113,9 +116,9 @@ test('the results of GoogleTest are read, also where a test printed something in
 test('several programs one after the other are one report', () => {
   const second =
     '[ RUN      ] Max.One\n[       OK ] Max.One (0 ms)\n[==========] 1 test from 1 test case ran. (0 ms total)\n';
-  const read = readTestReport('any-text', `${GTEST}${second}`);
+  const read = readPrinted(`${GTEST}${second}`);
   expect(read.kind === 'ok' && Object.keys(read.tests)).toHaveLength(5);
-  const twice = readTestReport('any-text', `${UVU}${UVU}`);
+  const twice = readPrinted(`${UVU}${UVU}`);
   expect(twice.kind === 'ok' && Object.keys(twice.tests)).toHaveLength(14);
 });
 
@@ -127,7 +130,71 @@ test.each([
   ['uvu that ended in the middle', UVU.replace('•   (1 / 1)', '')],
   ['plain text', 'all good\n'],
 ])('no report is read from %s', (_what, text) => {
-  expect(readTestReport('any-text', text).kind).toBe('unreadable');
+  expect(readPrinted(text).kind).toBe('unreadable');
+});
+
+describe('reports of a script', () => {
+  const PYTEST = `<testsuites><testsuite name="pytest"><testcase file="test_a.py" classname="test_a" name="test_one"/>
+<testcase file="test_a.py" classname="test_a" name="test_two"><failure message="no"/></testcase></testsuite></testsuites>`;
+  const RSPEC = JSON.stringify({
+    examples: [{ full_description: 'adds', status: 'passed', file_path: './spec/a_spec.rb' }],
+    summary: {},
+  });
+  const read = (...reports: readonly (readonly [string, string])[]) =>
+    readTestReport('any-reports', reports.map((one) => `${JSON.stringify(one)}\n`).join(''));
+
+  test('are those of all runners that it starts', () => {
+    const printed = '1 failed, 1 passed, 2 subtests passed, 1 error in 0.10s\n1 example, 0 failures\n';
+    expect(
+      read(['', printed], ['/home/agent/reports/pytest.xml', PYTEST], ['rspec.json', RSPEC]),
+    ).toMatchObject({
+      kind: 'ok',
+      tests: {
+        'test_a.py > test_one': 'passed',
+        'test_a.py > test_two': 'failed',
+        'spec/a_spec.rb > adds': 'passed',
+      },
+    });
+  });
+
+  test.each([
+    [
+      'pytest.xml',
+      PYTEST,
+      '=== 3 passed in 0.20s ===\n=== 1 failed, 1 passed, 1 warning in 61.03s (0:01:01) ===\n',
+    ],
+    ['rspec.json', RSPEC, '9 examples, 0 failures\n\n1 example, 0 failures\n'],
+  ])('are none if a later process of the runner replaced %s', (name, text, printed) => {
+    expect(read(['', printed], [name, text])).toMatchObject({ kind: 'unreadable' });
+  });
+
+  test('may also be printed: TAP beside a file, or what tests of Ruby print', () => {
+    const tap = 'TAP version 13\nok 1 - sums\n1..1\n2 passed in 0.01s\n';
+    expect(read(['', tap], ['pytest.xml', PYTEST])).toMatchObject({
+      tests: { sums: 'passed', 'test_a.py > test_one': 'passed' },
+    });
+    const ruby = 'SumTest#test_adds = 0.00 s = .\n\n1 runs, 1 assertions, 0 failures, 0 errors, 0 skips\n';
+    expect(read(['', ruby])).toMatchObject({ tests: { 'SumTest > test_adds': 'passed' } });
+  });
+
+  test('of vitest name as failed what did not run to its end', () => {
+    const tests = ['passed', 'pending', 'skipped'].map((status) => ({
+      ancestorTitles: ['sum'],
+      title: status,
+      status,
+    }));
+    const text = JSON.stringify({ testResults: [{ name: '/repo/a.test.ts', assertionResults: tests }] });
+    expect(read(['', ''], ['vitest-7.json', text])).toMatchObject({
+      tests: {
+        'a.test.ts > sum > passed': 'passed',
+        'a.test.ts > sum > pending': 'failed',
+        'a.test.ts > sum > skipped': 'skipped',
+      },
+    });
+    expect(read(['', ''], ['jest-7.json', text])).toMatchObject({
+      tests: { 'a.test.ts > sum > pending': 'skipped' },
+    });
+  });
 });
 
 test('uvu itself, and scripts that may start anything, are read by what they print', () => {
@@ -136,5 +203,5 @@ test('uvu itself, and scripts that may start anything, are read by what they pri
     format: 'uvu-text',
   });
   expect(reportPlan('uvu tests').hint).toBeUndefined();
-  expect(reportPlan('./run-tests.sh').commands[0]?.report).toEqual({ source: 'stdout', format: 'any-text' });
+  expect(reportPlan('./run-tests.sh').commands[0]?.report?.format).toBe('any-reports');
 });

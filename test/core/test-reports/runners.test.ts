@@ -1,9 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { reportPlan, type TestCommand } from '../../../src/core/settings/index.ts';
+import { freshReports, reportPlan, type TestCommand } from '../../../src/core/settings/index.ts';
 import { readTestReport } from '../../../src/core/test-reports/index.ts';
 
 let dir: string;
@@ -39,11 +47,7 @@ const packageJson = JSON.stringify({
   scripts: { test: 'node --test a.test.mjs b.test.mjs', spec: 'vitest run c.spec.mjs' },
 });
 
-/** The command of the plan as `sh -c` runs it, in an environment without what our own runner sets. */
-function run(planned: TestCommand): unknown {
-  const { report } = planned;
-  if (report?.source !== 'file') throw new Error(`no file is planned for ${planned.command}`);
-  for (const file of [report.file, report.second]) if (file) rmSync(file, { force: true });
+function start(planned: TestCommand): { readonly stdout: string } {
   const path = `${join(dir, 'node_modules/.bin')}:${process.env.PATH}`;
   const ran = spawnSync('sh', ['-c', planned.command, 'sh', ...planned.args], {
     cwd: dir,
@@ -51,6 +55,15 @@ function run(planned: TestCommand): unknown {
     env: { PATH: path, HOME: dir, CI: '1', npm_config_update_notifier: 'false', ...planned.env },
   });
   expect(ran.status, ran.stderr).toBe(1);
+  return ran;
+}
+
+/** The command of the plan as `sh -c` runs it, in an environment without what our own runner sets. */
+function run(planned: TestCommand): unknown {
+  const { report } = planned;
+  if (report?.source !== 'file') throw new Error(`no file is planned for ${planned.command}`);
+  for (const file of [report.file, report.second]) if (file) rmSync(file, { force: true });
+  start(planned);
   const files = [report.file, ...(report.second ? [report.second] : [])];
   const text = files
     .map((file) => readFileSync(file, 'utf8'))
@@ -110,6 +123,47 @@ test('vitest leaves a report in which tests of a worker that dies have failed', 
     'dies.spec.mjs > before': 'failed',
     'dies.spec.mjs > aborts': 'failed',
     'dies.spec.mjs > fails': 'failed',
+  });
+}, 60_000);
+
+test('a script of the repository leaves the reports of all runners that it starts, and not of those that tests start', () => {
+  const script = [
+    '#!/bin/sh',
+    'vitest run c.spec.mjs',
+    'vitest run nested.spec.mjs',
+    'node --test a.test.mjs',
+    'exit 1',
+  ];
+  writeFileSync(join(dir, 'check.sh'), script.join('\n'), { mode: 0o755 });
+  writeFileSync(
+    join(dir, 'nested.spec.mjs'),
+    `import { spawnSync } from 'node:child_process';
+     import { expect, test } from 'vitest';
+     test('starts a runner', () => {
+       expect(spawnSync('vitest', ['run', 'c.spec.mjs'], { encoding: 'utf8' }).status).toBe(1);
+     }, 60_000);\n`,
+  );
+  const planned = whole('./check.sh');
+  const { report } = planned;
+  if (report?.source !== 'folder') throw new Error('no folder is planned');
+  const { stdout } = start({ ...planned, command: `${freshReports(report)}${planned.command}` });
+  const files = readdirSync(report.folder).filter((name) => /\.(?:json|xml)$/.test(name));
+  expect(files.map((name) => name.replace(/\d+/, 'PID')).sort()).toEqual([
+    'vitest-PID.json',
+    'vitest-PID.json',
+  ]);
+  const texts = files.map((name) => [name, readFileSync(join(report.folder, name), 'utf8')] as const);
+  const lines = [['', stdout], ...texts].map((one) => JSON.stringify(one));
+  const read = readTestReport(report.format, lines.join('\n').replaceAll(`${dir}/`, '/repo/'));
+  expect(read).toMatchObject({
+    tests: {
+      'c.spec.mjs > top': 'passed',
+      'c.spec.mjs > parse > later': 'skipped',
+      'c.spec.mjs > parse > inner > fails': 'failed',
+      'nested.spec.mjs > starts a runner': 'passed',
+      'parse > works': 'passed',
+      'parse > inner > fails': 'failed',
+    },
   });
 }, 60_000);
 
