@@ -55,7 +55,10 @@ test('a test that hangs is stopped after the time that all should take, so probe
   // When it is its turn, it runs until its own limit.
   await pass(runPeerTests(tools, examined, NOBODY));
   expect(commands.slice(5)).toEqual(['A-on-base at 12 s']);
-  expect(tools.time.cut()?.leftOut).toEqual([{ what: 'peer-tests', count: 2, of: 2 }]);
+  expect(tools.time.cut()?.leftOut).toEqual([
+    { what: 'repeats', count: 1, of: 1 },
+    { what: 'peer-tests', count: 2, of: 2 },
+  ]);
 });
 
 test('what has begun when the probes end is counted until it ends', async () => {
@@ -75,5 +78,13 @@ test('a test that still waits for its slot when the probes end does not begin', 
     'end of the probes',
   ]);
   await pass(runPeerTests(tools, examined, NOBODY));
-  expect(commands.slice(6)).toEqual(['B-from-A at 5 s', 'A-from-B at 6 s']);
+  expect(commands.slice(6)).toEqual([
+    'B-from-A at 5 s',
+    'A-from-B at 6 s',
+    // What failed, once more.
+    'A-on-base-2 at 7 s',
+    'B-on-base-2 at 8 s',
+    'B-from-A-2 at 9 s',
+    'A-from-B-2 at 10 s',
+  ]);
 });

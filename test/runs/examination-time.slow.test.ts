@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestRun } from '../../src/core/evidence/index.ts';
 import { rememberInMemory } from '../../src/runs/examine/areas.ts';
-import { type FixtureOptions, openSharedFixture, type SharedFixture } from './examination-world.ts';
+import {
+  type FixtureOptions,
+  NODE_TEST,
+  openSharedFixture,
+  type SharedFixture,
+} from './examination-world.ts';
 
 let shared: SharedFixture;
 let base: TestRun;
@@ -153,6 +158,43 @@ describe('a suite of ten minutes', () => {
     const { A } = await fixture.examine(onBase, { A: { ...RIGHT, ...helper } });
     expect(A?.survivor).toBe(true);
     expect(own(fixture.tested)).toContain('A-own');
+  });
+});
+
+describe('a red test of the base that candidates make pass', () => {
+  const RED = "test('of nothing is zero', () => assert.equal(sum([]), 0));";
+  const failsIn = (areas: string) =>
+    `test('at times', () => assert.doesNotMatch(process.env.AREA, /-(${areas})$/));`;
+  const NAMES = ['test/red.test.js > of nothing is zero', 'test/red.test.js > at times'] as const;
+  /** A suite of ten minutes that ran once on the base, where both of its red tests failed. */
+  const redSuite = async (areas: string, options: Partial<FixtureOptions> = {}) => {
+    const red = testFile('red', `${RED}\n${failsIn(areas)}`);
+    const fixture = await shared.fixture({ files: { ...REPOSITORY, ...red }, ...options });
+    const { runs: _, ...once } = base;
+    const tests = { ...base.tests, [NAMES[0]]: 'failed', [NAMES[1]]: 'failed' } as const;
+    return { fixture, onBase: { ...once, exitCode: 1, ms: 600_000, tests } };
+  };
+
+  test('is run again on the base, and set aside if it passes there', async () => {
+    const { fixture, onBase } = await redSuite('base-1|B-base');
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: HASTY });
+    expect(A?.baseTests).toMatchObject({ fixed: [NAMES[0]], fixedAgain: true, flaky: [NAMES[1]] });
+    expect(B?.baseTests).toMatchObject({ fixed: [], flaky: [NAMES[1]] });
+  });
+
+  test('is run again on a candidate that fails it', async () => {
+    const { fixture, onBase } = await redSuite('base-.*|B-base');
+    const { A, B } = await fixture.examine(onBase, { A: RIGHT, B: HASTY });
+    expect(A?.baseTests?.fixed).toEqual([...NAMES].sort());
+    expect(B?.baseTests).toMatchObject({ fixed: [NAMES[1]], flaky: [NAMES[1]] });
+  });
+
+  test('counts after one run if no time is left, which is said', async () => {
+    const { fixture, onBase } = await redSuite('base-1', { examine: '1s' });
+    const { A } = await fixture.examine(onBase, { A: RIGHT, B: HASTY });
+    expect(A?.baseTests?.fixedAgain).toBeUndefined();
+    expect(A?.baseTests?.fixed).toEqual([...NAMES].sort());
+    expect(A?.cut?.leftOut).toContainEqual({ what: 'repeats', count: 2, of: 2 });
   });
 });
 

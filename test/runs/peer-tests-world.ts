@@ -42,7 +42,7 @@ export async function openTimedWorld({
     if (argv[0] !== 'sh') return ended({ exitCode: 0 });
     const at = commands.push(`${id} at ${time.clock.elapsed() / 1_000} s`) - 1;
     await time.clock.sleep(commandMs(id), signal);
-    if (!signal?.aborted) return ended(endOf(id));
+    if (!signal?.aborted) return ended({ ms: commandMs(id), ...endOf(id) });
     commands[at] += `, stopped at ${time.clock.elapsed() / 1_000} s`;
     return ended({ stopped: 'cancelled' });
   };

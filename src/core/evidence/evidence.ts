@@ -168,6 +168,8 @@ export interface BaseTests {
    * environment on the base.
    */
   readonly fixed: readonly string[];
+  /** The base's suite ran there once, and what is in `fixed` failed in a second run. Absent: not run again. */
+  readonly fixedAgain?: true;
   /**
    * Tests broken as the brief says, in files that must change: removed from `regressions`, because the candidate's own
    * version of them passes. Absent for none.

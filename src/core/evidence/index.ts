@@ -95,6 +95,7 @@ export {
 export { changeClasses, type SameSetTests, sameSetTests, separatedByProbes } from './peer-matrix.ts';
 export {
   type AuthorResults,
+  type AuthorRuns,
   type AuthorTests,
   authorTests,
   type IntroducesName,

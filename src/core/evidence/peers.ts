@@ -24,7 +24,7 @@ export function unlessRewritten(result: TreeTestResult, own: Pick<TestRun, 'rewr
 }
 
 /** An author's test files on its own code and on the base code. */
-interface AuthorRuns {
+export interface AuthorRuns {
   readonly own: TestRun;
   readonly onBase: TreeTestResult;
   /** The base versions of the same files. Null: not run, or none exist. */

@@ -100,6 +100,7 @@ export function hasOnlyFlakyProof(standing: LeadingCandidate): boolean {
   return (
     (winning.baseTests?.fixed.length ?? 0) > 0 &&
     winning.baseTests?.baseRuns === undefined &&
+    winning.baseTests?.fixedAgain !== true &&
     issue + written === 0 &&
     !isShownByPeers(sameSet(winning.alias))
   );

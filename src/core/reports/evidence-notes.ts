@@ -19,7 +19,7 @@ function leftOutText({ what, count, of }: LeftOut): string {
     case 'packages':
       return `the tests of ${count} of ${counted(of, 'package')} (those of changed packages, and of packages that depend on them, come first)`;
     case 'repeats':
-      return `repeated runs of failing tests (${count} of ${of})`;
+      return `repeated runs of failing tests (${count} of ${of}; each may take two minutes)`;
     case 'surroundings':
       return 'runs in a second environment';
     case 'probes':

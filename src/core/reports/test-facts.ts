@@ -60,6 +60,7 @@ export function testNotes(
   const unmet = [...new Set(evidence.flatMap((one) => one.unmetExamples ?? []))].sort();
   const flaky = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.flaky ?? []))].sort();
   const reported = evidence.flatMap(({ baseTests }) => (baseTests?.source === 'report' ? [baseTests] : []));
+  const isFixedAgain = reported.some(({ fixedAgain }) => fixedAgain);
   const once = reported.length > 0 && reported.every(({ baseRuns }) => baseRuns === undefined);
   const notes = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.notes ?? []))];
   const superseded = [...new Set(evidence.flatMap(({ baseTests }) => baseTests?.superseded ?? []))].sort();
@@ -84,7 +85,7 @@ export function testNotes(
       : []),
     ...(once
       ? [
-          'The existing tests ran only once on the base because they take long, so flaky ones could not be detected.',
+          `The existing tests ran only once on the base because they take long, so flaky ones could not be detected${isFixedAgain ? ', except among those that a candidate makes pass, which failed there again' : ''}.`,
         ]
       : []),
     ...(independentTests ? independentTestNotes(independentTests) : []),

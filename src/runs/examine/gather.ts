@@ -31,6 +31,7 @@ import {
   type TestedOnce,
 } from './candidate.ts';
 import { besidePeerTests } from './early-peer-tests.ts';
+import { confirmFixes } from './fixed-tests.ts';
 import { scopeToPackages } from './packages.ts';
 import { type PeerResults, runPeerTests } from './peer-tests.ts';
 import { probeCandidates } from './probe.ts';
@@ -82,14 +83,15 @@ export async function gatherEvidence(
   // By the base run alone, so that results of an examination ahead of this one are found.
   const limited = limitedByBase(asOnBase(runner, onBase), baseRun);
   const whole: ExaminationTools = { kind: task.kind, runner: limited, trees, onBase, time };
-  // A linter is run on each candidate's own tree, but not with other candidates' tests.
-  const tools: ExaminationTools = {
-    ...whole,
-    runner: withoutSteps(whole.runner),
-    onBase: testsAlone(onBase),
-  };
   try {
-    const once = await examineAll(whole, entries, begins);
+    const confirmed = await confirmFixes(whole, await examineAll(whole, entries, begins));
+    const once = confirmed.examined;
+    // A linter is run on each candidate's own tree, but not with other candidates' tests.
+    const tools: ExaminationTools = {
+      ...whole,
+      runner: withoutSteps(whole.runner),
+      onBase: testsAlone(confirmed.onBase),
+    };
     const elsewhere = await openElsewhere(whole, once);
     const tested = await testElsewhere(whole, once, elsewhere);
     const written = task.kind === 'tests' && isProbed ? await judgeTests(tools, tested) : null;
@@ -113,7 +115,7 @@ export async function gatherEvidence(
       ...(added ? { independentTests: added.report } : {}),
     };
   } finally {
-    await tools.trees.close();
+    await trees.close();
   }
 }
 

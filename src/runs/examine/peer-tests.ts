@@ -1,26 +1,28 @@
 import {
   type AuthorResults,
   type AuthorTests,
-  authorTests,
-  type IntroducesName,
-  introducedBy,
   isSurvivor,
-  joinedRewrites,
   outputOf,
   resultsOn,
   type TestRun,
   type TreeTestResult,
   unlessRewritten,
-  withoutTests,
 } from '../../core/evidence/index.ts';
 import { type Alias, byCodeUnits, inParallel } from '../../core/model/index.ts';
-import type { PatchFile } from '../../core/patches/index.ts';
-import type { TestCommand } from '../../core/settings/index.ts';
 import { askingLanesOf } from './areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
+import { rerunSuspects } from './repeats.ts';
+import {
+  asksSomething,
+  type BuiltSurvivor,
+  confirmedTests,
+  howOf,
+  runOnTree,
+  type TestAuthor,
+  testAuthorOf,
+} from './test-authors.ts';
 import { msOfFiles } from './time.ts';
-import { runOn, type Tree, type TreeRun } from './trees.ts';
 
 /** Results of survivors' own tests. */
 export interface PeerResults {
@@ -32,7 +34,8 @@ export interface PeerResults {
 /**
  * Runs every survivor's own test files on the base, to find out what they require, and then on every other survivor's
  * code: no candidate is judged by its own tests. Each author's files run separately, since a test could otherwise make
- * another author's fail (docs/decisions/0024).
+ * another author's fail (docs/decisions/0024). What failed runs once more at the end, as far as time allows: a flaky test
+ * must not decide (docs/decisions/0253).
  */
 export async function runPeerTests(
   tools: ExaminationTools,
@@ -48,9 +51,11 @@ export async function runPeerTests(
   // Candidates with the same change count as the author too.
   const peersOf = ({ survivor: { tree, candidate } }: TestAuthor) =>
     survivors.filter((one) => one.tree !== tree && !alike(candidate.alias).includes(one.candidate.alias));
-  const pairs = authors.flatMap((author) => peersOf(author).map((peer) => ({ author, peer })));
+  const pairs = authors.flatMap((author): readonly Pair[] =>
+    peersOf(author).map((peer) => ({ author, peer })),
+  );
   const allows = allowsAuthor(tools, (author) => peersOf(author).length);
-  const found = new Map<(typeof pairs)[number], AuthorResults['onPeers'][number]>();
+  const found = new Map<Pair, TreeTestResult>();
   const leftOut = new Set<TestAuthor>();
   const done = tools.time.step('peer-tests', pairs.length);
   await inParallel(askingLanesOf(tools.runner), pairs, async (pair) => {
@@ -58,20 +63,52 @@ export async function runPeerTests(
     if (!(await allows(author))) leftOut.add(author);
     if (leftOut.has(author)) return;
     const name = `tests of ${author.survivor.candidate.alias} on ${peer.candidate.alias}`;
-    found.set(pair, await tools.time.measured(name, () => resultsOnPeer(tools, author, peer)));
+    found.set(pair, await tools.time.measured(name, () => runOnPeer(tools, pair)));
     done();
   });
+  const tests = await confirmedByRepeats(tools, authors, found);
   return {
-    tests: new Map(authors.map(({ survivor, tests }) => [survivor.candidate.alias, tests])),
-    results: authors
-      .filter((author) => !leftOut.has(author))
-      .map((author) => ({
-        author: author.survivor.candidate.alias,
-        tests: author.tests,
-        // In the order of candidates, whichever command ended first.
-        onPeers: pairs.flatMap((pair) => (pair.author === author ? (found.get(pair) ?? []) : [])),
-      })),
+    tests: new Map([...tests].map(([{ survivor }, own]) => [survivor.candidate.alias, own])),
+    results: [...tests].flatMap(([author, own]) => {
+      if (leftOut.has(author)) return [];
+      // In the order of candidates, whichever command ended first.
+      const onPeers = pairs.flatMap((pair) => {
+        const result = pair.author === author ? found.get(pair) : undefined;
+        return result ? [resultsOnPeer(pair, own, result)] : [];
+      });
+      return [{ author: author.survivor.candidate.alias, tests: own, onPeers }];
+    }),
   };
+}
+
+/** One author's tests, and another candidate on which they are run. */
+interface Pair {
+  readonly author: TestAuthor;
+  readonly peer: BuiltSurvivor;
+}
+
+/**
+ * Runs once more what failed, last of all, so that no first run has less time for it: on the base, which says what the
+ * tests of each author require, and then on others, whose results (`found`) are replaced.
+ */
+async function confirmedByRepeats(
+  tools: ExaminationTools,
+  authors: readonly TestAuthor[],
+  found: Map<Pair, TreeTestResult>,
+): Promise<ReadonlyMap<TestAuthor, AuthorTests>> {
+  const { time, runner } = tools;
+  const lanes = askingLanesOf(runner);
+  const confirmed = new Map<TestAuthor, AuthorTests>();
+  await inParallel(lanes, authors, async (author) => {
+    const name = `tests of ${author.survivor.candidate.alias} on the base again`;
+    confirmed.set(author, await time.measured(name, () => confirmedTests(tools, author)));
+  });
+  await inParallel(lanes, [...found], async ([pair, result]) => {
+    const tests = confirmed.get(pair.author) ?? pair.author.tests;
+    const name = `tests of ${pair.author.survivor.candidate.alias} on ${pair.peer.candidate.alias} again`;
+    found.set(pair, await time.measured(name, () => confirmedOnPeer(tools, pair, tests, result)));
+  });
+  return new Map(authors.map((author) => [author, confirmed.get(author) ?? author.tests]));
 }
 
 /** What survivors' own tests require, as far as time allows; cheapest first. */
@@ -111,10 +148,6 @@ function allowsAuthor(
   };
 }
 
-type BuiltSurvivor = ExaminedCandidate & Required<Pick<ExaminedCandidate, 'tree' | 'patch'>>;
-
-const asksSomething = ({ tests }: TestAuthor): boolean => tests.proven.length + tests.guards.length > 0;
-
 /** Expected time of an author's tests on one tree, in milliseconds. */
 function suiteMs(tools: ExaminationTools, { patch }: BuiltSurvivor): number {
   const { runner, onBase } = tools;
@@ -129,113 +162,45 @@ const cheapestFirst =
     suiteMs(tools, a) - suiteMs(tools, b) ||
     byCodeUnits(a.candidate.patch?.sha256 ?? '', b.candidate.patch?.sha256 ?? '');
 
-interface TestAuthor {
-  readonly survivor: BuiltSurvivor;
-  readonly files: readonly PatchFile[];
-  /** Commands that run its tests; absent: the whole suite. */
-  readonly commands?: readonly TestCommand[];
-  readonly tests: AuthorTests;
-  /** Test files that are written while they run on its author's code, or by the base's tests. */
-  readonly writes: Pick<TestRun, 'rewrites'>;
-  readonly introduces: IntroducesName;
-}
+const areaOnPeer = ({ author, peer: { candidate } }: Pair): string =>
+  areaId(candidate.runId, candidate.alias, 'from', author.survivor.candidate.alias);
 
-/** Null for a survivor without tests of its own. */
-async function testAuthorOf(tools: ExaminationTools, survivor: BuiltSurvivor): Promise<TestAuthor | null> {
-  const { own: whole, patch, candidate } = survivor;
-  if (!whole) return null;
-  const files = patch.tests;
-  const how = await runOwnTests(tools, survivor, files, whole);
-  const commands = how.commands ? { commands: how.commands } : {};
-  const base = await tools.trees.of(`${candidate.alias}-base`, []);
-  const id = areaId(candidate.runId, candidate.alias, 'on-base');
-  const onBase = await runOnTree(tools, base, { id, tests: files, ...commands });
-  const tests = authorTests({ own: how.own, onBase, before: how.before }, tools.onBase.flaky);
-  const introduced = introducedBy(patch);
-  const { asked = '' } = tools.runner;
-  // Names that the task mentions may be required of every candidate.
-  const introduces: IntroducesName = (name) => !mentionsName(name, asked) && introduced(name);
-  const writes = joinedRewrites([how.own, tools.onBase]);
-  return { survivor, files, ...commands, tests, writes, introduces };
-}
-
-interface OwnTestRun {
-  readonly commands?: readonly TestCommand[];
-  readonly own: TestRun;
-  /** The same tests as on the base. */
-  readonly before: TestRun | null;
-}
-
-/** Runs its test files alone if the runner supports it, else the whole suite with them. */
-async function runOwnTests(
-  tools: ExaminationTools,
-  survivor: BuiltSurvivor,
-  files: readonly PatchFile[],
-  whole: TestRun,
-): Promise<OwnTestRun> {
-  const { runner } = tools;
-  const all = { own: whole, before: tools.onBase };
-  const paths = files.filter((file) => file.change !== 'deleted').map((file) => file.path);
-  const commands = runner.plan.focus(paths);
-  if (!commands) return all;
-  const names = Object.keys(whole.tests);
-  const listedFiles = commands.flatMap(({ args }) => args);
-  // Ids contain file names, so ids from a run of single files match those of the whole suite.
-  const isOf = (file: string, id: string) => id.startsWith(`${file} > `);
-  if (listedFiles.every((file) => names.some((id) => isOf(file, id)))) {
-    const others = names.filter((id) => !listedFiles.some((file) => isOf(file, id)));
-    return { ...all, own: withoutTests(whole, others), commands };
-  }
-  const { runId, alias } = survivor.candidate;
-  const alone = { id: areaId(runId, alias, 'alone'), tests: files, commands };
-  const own = await runOnTree(tools, survivor.tree, alone);
-  if (own.kind !== 'ran' || !Object.values(own.run.tests).includes('passed')) return all;
-  return { commands, own: own.run, before: await runBaseVersions(tools, survivor, paths) };
-}
-
-/** The base versions of these files; null if it has none of them. */
-async function runBaseVersions(
-  tools: ExaminationTools,
-  survivor: BuiltSurvivor,
-  paths: readonly string[],
-): Promise<TestRun | null> {
-  const { runner, trees } = tools;
-  const { runId, alias } = survivor.candidate;
-  const known = new Set(runner.baseFiles);
-  const commands = runner.plan.focus(paths.filter((path) => known.has(path)));
-  if (!commands) return null;
-  const base = await trees.of(`${alias}-base`, []);
-  const before = await runOnTree(tools, base, { id: areaId(runId, alias, 'before'), commands });
-  return before.kind === 'ran' ? before.run : null;
-}
-
-async function runOnTree(
-  { runner }: ExaminationTools,
-  tree: Tree,
-  options: Pick<TreeRun, 'id' | 'tests' | 'commands' | 'attempt'>,
-): Promise<TreeTestResult> {
-  const result = await runOn(runner, tree, options);
-  return result.kind === 'ran' ? result : { kind: 'unfit' };
-}
-
-async function resultsOnPeer(
-  tools: ExaminationTools,
-  author: TestAuthor,
-  peer: BuiltSurvivor,
-): Promise<AuthorResults['onPeers'][number]> {
-  const { runId, alias } = peer.candidate;
-  const { files, commands, tests, writes, introduces } = author;
-  const id = areaId(runId, alias, 'from', author.survivor.candidate.alias);
-  const options = { tests: files, ...(commands ? { commands } : {}) };
+async function runOnPeer(tools: ExaminationTools, pair: Pair): Promise<TreeTestResult> {
+  const { author, peer } = pair;
+  if (!asksSomething(author)) return { kind: 'unfit' };
+  const id = areaOnPeer(pair);
   const run = (attempt: number) =>
-    runOnTree(tools, peer.tree, { ...options, id: attempt > 1 ? `${id}-${attempt}` : id, attempt });
-  const first = asksSomething(author) ? await run(1) : ({ kind: 'unfit' } as const);
-  const result = first.kind === 'ran' && mayBeMachine(first.run) ? await run(2) : first;
+    runOnTree(tools, peer.tree, { ...howOf(author), id: attempt > 1 ? `${id}-${attempt}` : id, attempt });
+  const first = await run(1);
+  return first.kind === 'ran' && mayBeMachine(first.run) ? run(2) : first;
+}
+
+/** The result after those of these tests that fail ran there once more. */
+async function confirmedOnPeer(
+  tools: ExaminationTools,
+  pair: Pair,
+  { proven, guards }: AuthorTests,
+  result: TreeTestResult,
+): Promise<TreeTestResult> {
+  const { author, peer } = pair;
+  if (result.kind !== 'ran' || unlessRewritten(result, author.writes).kind !== 'ran') return result;
+  const ids = [...proven, ...guards];
+  const marks = resultsOn(ids, result, author.introduces);
+  const suspects = ids.filter((_, at) => marks[at] === 'f');
+  const options = { ...howOf(author), id: areaOnPeer(pair) };
+  return { kind: 'ran', run: await rerunSuspects(tools, peer.tree, options, { run: result.run, suspects }) };
+}
+
+function resultsOnPeer(
+  { author: { writes, introduces }, peer }: Pair,
+  { proven, guards }: AuthorTests,
+  result: TreeTestResult,
+): AuthorResults['onPeers'][number] {
   return {
-    peer: alias,
-    proven: resultsOn(tests.proven, unlessRewritten(result, writes), introduces),
-    guards: resultsOn(tests.guards, unlessRewritten(result, writes), introduces),
-    ...(result.kind === 'ran' ? { output: outputOf(result.run, [...tests.proven, ...tests.guards]) } : {}),
+    peer: peer.candidate.alias,
+    proven: resultsOn(proven, unlessRewritten(result, writes), introduces),
+    guards: resultsOn(guards, unlessRewritten(result, writes), introduces),
+    ...(result.kind === 'ran' ? { output: outputOf(result.run, [...proven, ...guards]) } : {}),
   };
 }
 
@@ -244,12 +209,3 @@ async function resultsOnPeer(
  * Every test of such a run would fail, so it counts only if it happens twice.
  */
 const mayBeMachine = ({ stopped }: TestRun): boolean => stopped !== null && stopped !== 'wall';
-
-/** Whether a text contains the name as a separate word. */
-function mentionsName(name: string, text: string): boolean {
-  for (let at = text.indexOf(name); at >= 0 && name !== ''; at = text.indexOf(name, at + 1)) {
-    const around = `${text[at - 1] ?? ' '}${text[at + name.length] ?? ' '}`;
-    if (!/[\w$]/.test(around)) return true;
-  }
-  return false;
-}

@@ -12,29 +12,51 @@ import type { CheckRunner } from './areas.ts';
 import type { ExaminationTime } from './time.ts';
 import { runOn, type Tree, type TreeRun } from './trees.ts';
 
+interface RepeatTools {
+  readonly runner: CheckRunner;
+  readonly time: ExaminationTime;
+}
+
+/** The run in which tests failed that may pass, the suspects. */
+interface SuspectRun {
+  readonly run: TestRun;
+  readonly suspects: readonly string[];
+}
+
 /**
- * Reruns suspects (tests that should pass but did not) on the same tree: individually if the runner can run single
- * files, else their packages or the whole suite if time allows. A test that fails twice has failed; of three differing
- * results, the majority counts.
+ * Reruns suspects on the same tree: individually if the runner can run single files, else their packages or the whole
+ * suite if time allows. A test that fails twice has failed; of three differing results, the majority counts.
  */
 export async function rerunSuspects(
-  { runner, time }: { readonly runner: CheckRunner; readonly time: ExaminationTime },
+  tools: RepeatTools,
   tree: Tree,
   options: TreeRun,
-  first: { readonly run: TestRun; readonly suspects: readonly string[] },
+  first: SuspectRun,
 ): Promise<TestRun> {
-  const { run, suspects } = first;
+  return resolveSuspects(first.run, first.suspects, await repeatedRuns(tools, tree, options, first));
+}
+
+/** The repeated runs themselves; none if there are no suspects, or no time, which is then listed as left out. */
+export async function repeatedRuns(
+  { runner, time }: RepeatTools,
+  tree: Tree,
+  options: TreeRun,
+  { run, suspects }: SuspectRun,
+): Promise<readonly TestRun[]> {
   const again: TestRun[] = [];
-  if (suspects.length === 0 || run.stopped !== null) return run;
+  if (suspects.length === 0 || run.stopped !== null) return again;
   const inTime = aloneCommands(runner, options, suspects)
     ? 0
     : (packageCommands(runner, run, suspects)?.ms ?? run.ms);
-  if (inTime > 0 && !fitsRepeatBudget({ ms: inTime }, SUSPECT_RUNS - 1)) return run;
-  if (!(await time.allows('repeats', options.id, '', inTime))) return run;
+  const isTooLong = inTime > 0 && !fitsRepeatBudget({ ms: inTime }, SUSPECT_RUNS - 1);
+  const expectedMs = isTooLong ? Number.POSITIVE_INFINITY : inTime;
+  if (!(await time.allows('repeats', options.id, '', expectedMs))) return again;
   time.step('repeats', null);
-  for (let attempt = 2; attempt <= SUSPECT_RUNS; attempt++) {
+  const { attempt: firstAttempt = 1 } = options;
+  for (let nth = 1; nth < SUSPECT_RUNS; nth++) {
     const left = undecidedSuspects(suspects, again);
     if (left.length === 0) break;
+    const attempt = firstAttempt + nth;
     const more = await rerunOnce(
       runner,
       tree,
@@ -44,7 +66,7 @@ export async function rerunSuspects(
     if (!more) break;
     again.push(more);
   }
-  return resolveSuspects(run, suspects, again);
+  return again;
 }
 
 /** Null if it would take too long. */

@@ -66,16 +66,17 @@ describe('a pick that makes a red base test pass', () => {
   });
 
   test('is not clear by that alone if the tests ran only once on the base', () => {
-    const fixes = (baseRuns?: number) => {
+    const fixes = (runs: { readonly baseRuns?: number; readonly fixedAgain?: true }) => {
       const [one, other] = [
         fixing(candidate('A', { behaviour: FIRST }), 1),
         candidate('B', { behaviour: OTHER }),
       ];
       const { baseRuns: _, ...tests } = one.baseTests ?? raise();
-      return decided({ ...one, baseTests: { ...tests, ...(baseRuns ? { baseRuns } : {}) } }, other);
+      return decided({ ...one, baseTests: { ...tests, ...runs } }, other);
     };
-    expect(fixes(3)).toMatchObject({ alias: 'A', confidence: 'clear' });
-    expect(fixes()).toMatchObject({ alias: 'A', confidence: 'likely' });
+    expect(fixes({ baseRuns: 3 })).toMatchObject({ alias: 'A', confidence: 'clear' });
+    expect(fixes({})).toMatchObject({ alias: 'A', confidence: 'likely' });
+    expect(fixes({ fixedAgain: true })).toMatchObject({ alias: 'A', confidence: 'clear' });
   });
 
   test('is not clear if many of the existing tests are flaky and so do not count', () => {

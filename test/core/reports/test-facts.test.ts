@@ -67,7 +67,7 @@ test('what was left out of the examination is listed once, with the time that it
       ),
     ),
   ).toEqual([
-    'The time for examining, `timeout.examine` (5m 00s), was over before all was executed. Left out: repeated runs of failing tests (1 of 3), inputs on which candidates are compared, tests by 2 of 3 candidates on the code of the others. They count neither for nor against a candidate. Without them, no result is called clear.',
+    'The time for examining, `timeout.examine` (5m 00s), was over before all was executed. Left out: repeated runs of failing tests (1 of 3; each may take two minutes), inputs on which candidates are compared, tests by 2 of 3 candidates on the code of the others. They count neither for nor against a candidate. Without them, no result is called clear.',
   ]);
   expect(notes(cut({ what: 'probes', count: 1, of: 2 }))).toEqual([
     expect.stringContaining('Left out: inputs from tests that candidates add. They count'),
