@@ -87,11 +87,8 @@ export async function gatherEvidence(
     const confirmed = await confirmFixes(whole, await examineAll(whole, entries, begins));
     const once = confirmed.examined;
     // A linter is run on each candidate's own tree, but not with other candidates' tests.
-    const tools: ExaminationTools = {
-      ...whole,
-      runner: withoutSteps(whole.runner),
-      onBase: testsAlone(confirmed.onBase),
-    };
+    const alone = { runner: withoutSteps(whole.runner), onBase: testsAlone(confirmed.onBase) };
+    const tools: ExaminationTools = { ...whole, ...alone };
     const elsewhere = await openElsewhere(whole, once);
     const tested = await testElsewhere(whole, once, elsewhere);
     const written = task.kind === 'tests' && isProbed ? await judgeTests(tools, tested) : null;

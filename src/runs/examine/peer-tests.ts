@@ -7,6 +7,7 @@ import {
   type TestRun,
   type TreeTestResult,
   unlessRewritten,
+  withNamesOf,
 } from '../../core/evidence/index.ts';
 import { type Alias, byCodeUnits, inParallel } from '../../core/model/index.ts';
 import { askingLanesOf } from './areas.ts';
@@ -188,7 +189,8 @@ async function confirmedOnPeer(
   const marks = resultsOn(ids, result, author.introduces);
   const suspects = ids.filter((_, at) => marks[at] === 'f');
   const options = { ...howOf(author), id: areaOnPeer(pair) };
-  return { kind: 'ran', run: await rerunSuspects(tools, peer.tree, options, { run: result.run, suspects }) };
+  const run = withNamesOf(ids, result.run);
+  return { kind: 'ran', run: await rerunSuspects(tools, peer.tree, options, { run, suspects }) };
 }
 
 function resultsOnPeer(

@@ -6,6 +6,7 @@ import {
   SUSPECT_RUNS,
   type TestRun,
   undecidedSuspects,
+  withNamesOf,
 } from '../../core/evidence/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
@@ -64,7 +65,7 @@ export async function repeatedRuns(
       { run, left },
     );
     if (!more) break;
-    again.push(more);
+    again.push(withNamesOf(Object.keys(run.tests), more));
   }
   return again;
 }

@@ -9,6 +9,7 @@ import {
   outcomeIn,
   type TestRun,
   type TreeTestResult,
+  withNamesOf,
   withoutTests,
 } from '../../core/evidence/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
@@ -113,12 +114,12 @@ export const asksSomething = ({ tests }: TestAuthor): boolean =>
 export async function confirmedTests(tools: ExaminationTools, author: TestAuthor): Promise<AuthorTests> {
   const { survivor, tests, runs } = author;
   const { runId, alias } = survivor.candidate;
-  const { onBase } = runs;
-  if (onBase.kind !== 'ran') return tests;
-  const suspects = tests.proven.filter((id) => id === EXIT_CODE || outcomeIn(onBase.run, id) === 'failed');
+  if (runs.onBase.kind !== 'ran') return tests;
+  const onBase = withNamesOf(tests.proven, runs.onBase.run);
+  const suspects = tests.proven.filter((id) => id === EXIT_CODE || outcomeIn(onBase, id) === 'failed');
   const base = await tools.trees.of(`${alias}-base`, []);
   const options = { ...howOf(author), id: areaId(runId, alias, 'on-base') };
-  const run = await rerunSuspects(tools, base, options, { run: onBase.run, suspects });
+  const run = await rerunSuspects(tools, base, options, { run: onBase, suspects });
   const flaky = [...(tools.onBase.flaky ?? []), ...(run.flaky ?? [])];
   return authorTests({ ...runs, onBase: { kind: 'ran', run } }, flaky);
 }
