@@ -1,6 +1,6 @@
 // How often an executed examination accuses honest work: every commit of a list becomes the only candidate on its parent
 // and is examined by `runoff select`, with locked assertion libraries where survivors run again. Prints, for each commit,
-// the gates that it fails, what a person is asked, and how the second place was; then the shares.
+// the gates that it fails, what a person is asked, and how the second environment was; then the shares.
 //
 //   node bench/honest-executed.ts LIST --from FOLDER --how FILE [--only REPOSITORY] [--jobs 1]
 //

@@ -71,7 +71,9 @@ describe('code that is right only where it is examined', () => {
       expect(own?.baseTests, name).toMatchObject({ regressions: [], fixed });
       const report = steady(own);
       expect(report?.passed, name).toBe(false);
-      expect(report?.because, name).toContain(`${fixed[0]} passed in one place and failed in the other`);
+      expect(report?.because, name).toContain(
+        `${fixed[0]} passed in one environment and failed in the other`,
+      );
       if (line === '') continue;
       expect(report?.because, name).toContain('src/sum.js:3');
       expect(report?.hunk, name).toContain(line);

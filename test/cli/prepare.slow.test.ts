@@ -63,7 +63,7 @@ const FAILS = "import { test } from 'node:test';\ntest('subtracts', () => { thro
 const node = (scripts: object) => JSON.stringify({ name: 'x', type: 'module', scripts });
 
 describe('runoff prepare', () => {
-  test('shows the detected commands and sets failing tests aside', () => {
+  test('shows the detected commands and excludes failing tests', () => {
     commit({ 'package.json': node({ test: 'node --test' }), 'a.test.js': PASSES, 'b.test.js': FAILS });
     const { status, stdout, stderr } = prepare();
     expect([status, stderr]).toEqual([0, expect.stringContaining('Testing the base commit: npm test …')]);
@@ -72,7 +72,7 @@ describe('runoff prepare', () => {
       /^Set-up {3}none\nBuild {4}none\nTypes {4}none\nTests {4}npm test {2}\(detected from package\.json\)$/m,
     );
     expect(stdout).toContain('1 test passed, 1 failed');
-    expect(stdout).toContain('1 of 2 existing tests aside');
+    expect(stdout).toContain('excluded 1 of 2 existing tests');
   });
 
   test('writes the commands to a settings file once, and keeps what set-up installed', () => {

@@ -51,7 +51,7 @@ async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun
         return { kind: 'ran', run: runs[Math.min(attempt, runs.length) - 1] } as T;
       },
     },
-    ['surroundings', 'locksAssertions', 'codeRan', 'keeps', 'lanes', 'testSeconds'],
+    ['surroundings', 'locksAssertions', 'codeRan', 'keeps', 'lanes', 'testNames', 'testSeconds'],
   );
   const tools = partial<ExaminationTools>({
     runner,
@@ -180,7 +180,7 @@ test('it is said whether anything was locked; a project without a known library 
 
 test('a gate that probes fail claims no lock where nothing showed that it started', async () => {
   const found = [
-    { id: 'p1', what: '1 gives 2 in one place and 3 in the other', results: ['2', '3'] },
+    { id: 'p1', what: '1 gives 2 in one environment and 3 in the other', results: ['2', '3'] },
   ] as const;
   const because = async (own: Record<Place, TestRun>) => {
     const { elsewhere, one } = await examined(BASE_RUNS, own);

@@ -40,7 +40,9 @@ export function unsteadyTests(base: HereAndThere<TestRun>, own: HereAndThere<Tes
     const onBase = outcome(base.here, id);
     if (onBase === undefined || onBase !== outcome(base.there, id)) return [];
     const name = id === EXIT_CODE ? 'the test command' : id;
-    return [{ id, what: `${name} ${here} in one place and ${there} in the other`, results: [here, there] }];
+    return [
+      { id, what: `${name} ${here} in one environment and ${there} in the other`, results: [here, there] },
+    ];
   });
 }
 
@@ -58,13 +60,13 @@ export function unsteadyProbes(
     if (!there || !own1 || !own2 || own1 === own2 || [here, there].some(({ kind }) => kind === 'stuck'))
       return [];
     if (!agree(onBase.map(({ observations }) => text(observations.get(id))))) return [];
-    const what = `${here.input || 'a case'} gives ${shown(here)} in one place and ${shown(there)} in the other`;
+    const what = `${here.input || 'a case'} gives ${shown(here)} in one environment and ${shown(there)} in the other`;
     return [{ id, what, results: [own1, own2] }];
   });
   const cases = [...own.here.cases].flatMap(([id, here]): Unsteady[] => {
     const there = own.there.cases.get(id);
     if (!there || here === there || !agree(onBase.map((run) => run.cases.get(id)))) return [];
-    const what = `a derived case ${here} in one place and ${there} in the other`;
+    const what = `a derived case ${here} in one environment and ${there} in the other`;
     return [{ id: `case ${id}`, what, results: [here, there] }];
   });
   return [...probes, ...cases];
@@ -103,7 +105,7 @@ const MAX_NAMED = 3;
 
 /**
  * The gate of a candidate whose behaviour depends on its surroundings. `untampered` may already name the lines that
- * cause it; `locksAssertions`: assertion libraries were locked in the second place only.
+ * cause it; `locksAssertions`: assertion libraries were locked in the second environment only.
  */
 export function steadyGate(
   found: readonly Unsteady[],
@@ -121,7 +123,7 @@ export function steadyGate(
   return {
     gate: 'steady',
     passed: false,
-    because: `Its behaviour depends on where it runs, and that of the base commit does not (${counted(found.length, 'difference')}, ${places}, twice each): ${named.join('; ')}${more}.${locksAssertions ? ' In the second place, code of the repository cannot replace functions of assertion libraries.' : ''}${lines.length > 0 ? ` These lines may be the cause: ${look}.` : ''}`,
+    because: `Its behaviour depends on where it runs, and that of the base commit does not (${counted(found.length, 'difference')}, ${places}, twice each): ${named.join('; ')}${more}.${locksAssertions ? ' In the second environment, code of the repository cannot replace functions of assertion libraries.' : ''}${lines.length > 0 ? ` These lines may be the cause: ${look}.` : ''}`,
     ...(hunk === undefined ? {} : { hunk }),
   };
 }
@@ -130,10 +132,10 @@ export function steadyGate(
 export const notRunElsewhere = (): GateReport => ({
   gate: 'steady',
   passed: true,
-  because: 'Its tests were run in one place only.',
+  because: 'Its tests were run in one environment only.',
 });
 
-/** What the sentence of a passed gate says about assertion libraries in the second place. */
+/** What the sentence of a passed gate says about assertion libraries in the second environment. */
 const LOCK_TEXTS = {
   locked:
     'Assertion libraries were locked there, so code of the repository could not replace their functions.',

@@ -64,7 +64,7 @@ export function openDoubts(standing: LeadingCandidate, written: WrittenTestsRole
       : []),
     ...(written !== 'none' && !BY_OPINION.has(standing.decidedBy) && fixShown(standing, false) !== 'executed'
       ? [
-          `Tests that a model wrote set ${best.alias} apart, but they do not show that the task is done, so a person must choose.`,
+          `${best.alias} leads only by tests that a model wrote, and they do not show that the task is done, so a person must choose.`,
         ]
       : []),
     ...(typeof written === 'object'
@@ -147,7 +147,7 @@ export function clearDoubts(standing: LeadingCandidate, written: WrittenTestsRol
       written !== 'none',
       'Without tests that a model wrote it would not be likely, and a model may have misread the task.',
     ],
-    [decidedBy === 'gates' && !proof, 'Nobody else was left to question it.'],
+    [decidedBy === 'gates' && !proof, 'No other candidate was left to compare it with.'],
     [NOT_EXECUTED.has(decidedBy), 'What put it first was not executed.'],
     ...ownFamilyDoubts(standing, proof),
     [calibration.own?.noneClear === true, 'Too many clear picks were wrong in this repository.'],
@@ -201,7 +201,7 @@ function ownFamilyDoubts(standing: LeadingCandidate, proof: boolean): readonly D
   return [
     [
       !proof && standing.rivals.length > 0 && families(standing.evidence) < 2,
-      'All that speaks for it comes from one model family.',
+      'All evidence for it comes from one model family.',
     ],
     [
       fixShown(standing, false) === 'executed' && !isShownByOthers(standing),

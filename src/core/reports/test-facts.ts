@@ -288,7 +288,7 @@ export function excludedTestsNote({ checks }: Pick<RunView, 'checks'>): string |
   const count = excluded.reduce((sum, group) => sum + group.count, 0);
   const why = count === 1 ? 'it fails' : 'they fail';
   const groups = excluded.map((group) => groupText(group, excluded.length > 1));
-  return `Runoff set ${count} of ${counted(total, 'existing test')} aside, because ${why} on the base commit: ${groups.join(', ')}.`;
+  return `Runoff excluded ${count} of ${counted(total, 'existing test')}, because ${why} on the base commit: ${groups.join(', ')}.`;
 }
 
 function groupText({ because, count, names }: ExcludedTests, amongOthers: boolean): string {

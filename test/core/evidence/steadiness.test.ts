@@ -36,10 +36,10 @@ describe('a candidate is unsteady', () => {
     expect(unsteadyTests({ ...steady, there: testRun({ a: 'failed' }) }, own)).toEqual([]);
   });
 
-  test('if a test was not run in the second place, as if its code does not load there', () => {
+  test('if a test was not run in the second environment, as if its code does not load there', () => {
     const own = { here: testRun({ a: 'passed' }), there: testRun({}) };
     expect(unsteadyTests(steady, own)).toMatchObject([
-      { what: 'a passed in one place and was not run in the other' },
+      { what: 'a passed in one environment and was not run in the other' },
     ]);
     expect(unsteadyTests({ ...steady, there: testRun({}) }, own)).toEqual([]);
   });

@@ -68,7 +68,7 @@ describe('tests that fail on the base', () => {
     ];
     const view = checks({ passed: 2_286, total: 2_300, excluded });
     expect(excludedTestsNote(view)).toBe(
-      'Runoff set 14 of 2300 existing tests aside, because they fail on the base commit: 12 tests need the network (a; b; c; and 9 more), 2 others (d; e).',
+      'Runoff excluded 14 of 2300 existing tests, because they fail on the base commit: 12 tests need the network (a; b; c; and 9 more), 2 others (d; e).',
     );
     expect(testNotes({ ...judged(), ...view })[0]).toBe(excludedTestsNote(view));
   });
@@ -76,7 +76,7 @@ describe('tests that fail on the base', () => {
   test('without a known reason are named alone', () => {
     const excluded: BaseFacts['excluded'] = [{ because: 'failing', count: 1, names: ['d'] }];
     expect(excludedTestsNote(checks({ passed: 9, total: 10, excluded }))).toBe(
-      'Runoff set 1 of 10 existing tests aside, because it fails on the base commit: d.',
+      'Runoff excluded 1 of 10 existing tests, because it fails on the base commit: d.',
     );
     expect(excludedTestsNote(checks({ passed: 10, total: 10 }))).toBeNull();
   });
