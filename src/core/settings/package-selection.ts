@@ -55,7 +55,7 @@ const MAX_PACKAGE_NAME_CHARS = 214;
 
 /**
  * Packages by name (`*` is any text) or by folder (`./packages/*`), without those after `!`. A filter by changes since
- * a commit (`[HEAD^1]`) is ignored: what a candidate changes is not committed. Null for other filters, such as
+ * a commit (`[HEAD^1]`, `...[origin/main]`) is ignored: what a candidate changes is not committed. Null for other filters, such as
  * `name...` with dependencies.
  */
 export function selection(
@@ -63,7 +63,7 @@ export function selection(
 ): ((all: readonly NamedPackage[]) => readonly NamedPackage[]) | null {
   if (filters.length > MAX_FILTERS || filters.some(({ length }) => length > MAX_PACKAGE_NAME_CHARS))
     return null;
-  const known = filters.filter((filter) => !/^!?\[[^\]]*\]$/.test(filter));
+  const known = filters.filter((filter) => !BY_CHANGES.test(filter));
   if (!known.every((filter) => /^!?(?!!|.*\.\.)[\w@./*-]+$/.test(filter))) return null;
   const wanted = known.filter((filter) => !filter.startsWith('!'));
   const refused = known.flatMap((filter) => (filter.startsWith('!') ? [filter.slice(1)] : []));
@@ -73,6 +73,8 @@ export function selection(
     return all.filter((one) => chosen.includes(one) && !left.includes(one));
   };
 }
+
+const BY_CHANGES = /^!?(?:\.\.\.\^?)?\[[^\]]*\](?:\^?\.\.\.)?$/;
 
 function matching(filter: string, all: readonly NamedPackage[]): readonly NamedPackage[] {
   if (filter.startsWith('./')) return all.filter(({ folder }) => matchesAnyGlob([filter], folder));

@@ -1,3 +1,4 @@
+import { choiceNotes } from './chosen-tests.ts';
 import { type Recognised, recognise } from './command-kinds.ts';
 import { forModules, modulesBuiltBy } from './maven-modules.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
@@ -55,6 +56,8 @@ export interface ReportPlan {
   focus(files: readonly string[]): readonly TestCommand[] | null;
   /** Modules that the only command tests together; absent if it cannot test some of them. */
   readonly modules?: TestModules;
+  /** What was changed in the command, as sentences; absent: nothing. */
+  readonly notes?: readonly string[];
 }
 
 /** Modules of a build that one command tests. */
@@ -145,6 +148,7 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
   const last = steps.at(-1);
   return (
     tests.length > 1 ||
+    steps.some(({ taken }) => taken !== undefined) ||
     steps.some((step) => step.package !== undefined || step.folder !== '') ||
     last?.kind !== 'tests' ||
     steps.some(({ kind }) => kind === 'lint' || kind === 'types') ||
@@ -170,12 +174,15 @@ function stepsPlan(testCommand: string, steps: readonly TestStep[], folder: stri
   const plain = parts.map(({ part, planned }) =>
     ofPackage(part.step.kind === 'tests' ? plainCommand(shellCommand(part)) : planned.command, part),
   );
-  const whole = wholeCommand(testCommand);
+  // As it stands, the command would choose some of the tests again.
+  const taken = steps.flatMap((step) => step.taken ?? []);
+  const whole = taken.length === 0 ? wholeCommand(testCommand) : null;
   return {
     kind: 'reports',
     commands: withUniqueNames(parts.map(({ part, planned }) => ofPackage(planned.command, part))),
     otherwise: { kind: 'steps', commands: withUniqueNames(plain), otherwise: whole, focus: () => null },
     ...(unread ? hintFor(unread.part.step.command) : {}),
+    ...(taken.length === 0 ? {} : { notes: choiceNotes(taken) }),
     focus(files) {
       const { focused, command } = last?.planned ?? {};
       if (!last || !focused || !command || last.part.step.folder !== '') return null;

@@ -1,3 +1,4 @@
+import { withAllTests } from './chosen-tests.ts';
 import { chainParts, isTypeCheck, type StepKind, stepKind, stepKindByName } from './command-kinds.ts';
 import { folderParts } from './folder-parts.ts';
 import type { PackageFacts } from './package-scripts.ts';
@@ -27,6 +28,8 @@ export interface TestStep {
   readonly alone?: true;
   /** Folder of the workspace package whose tests it runs or prepares; absent outside of packages. */
   readonly package?: string;
+  /** Options that would have chosen some of its tests, which are taken off. */
+  readonly taken?: readonly string[];
 }
 
 /** Maximum steps of a command: different ones outside of packages, and in total. */
@@ -109,7 +112,11 @@ function chainSteps(line: string, place: CommandContext): readonly TestStep[] | 
   // Nothing may change the state of the shell for later commands.
   if (!commands || commands.some((part) => part === '' || CHANGES_SHELL.test(part))) return null;
   if (!allows(place, commands.length)) return null;
-  return commands.flatMap((part) => followed(part, place) ?? [stepOf(part, place)]);
+  return commands.flatMap((part) => {
+    const { command, taken } = withAllTests(part);
+    const steps = followed(command, place) ?? [stepOf(command, place)];
+    return taken.length === 0 ? steps : steps.map((step) => ({ ...step, taken }));
+  });
 }
 
 /** Takes this many commands off those that may still be read. */

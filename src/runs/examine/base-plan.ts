@@ -181,7 +181,8 @@ export function planOfNamedPackages(
   plan: ReportPlan,
   named: readonly string[] | undefined,
 ): { readonly plan: ReportPlan; readonly notes: readonly string[] } {
-  if (named === undefined) return { plan, notes: [] };
+  const own = plan.notes ?? [];
+  if (named === undefined) return { plan, notes: own };
   const wanted = new Set(named.map((folder) => folder.replace(/^\.\//, '').replace(/\/+$/, '')));
   const found = new Set([
     ...plan.commands.flatMap((command) => command.package ?? []),
@@ -193,12 +194,13 @@ export function planOfNamedPackages(
     unknown.length === 0
       ? []
       : [`\`checks.packages\` names ${unknown.join(', ')}, whose tests Runoff cannot run separately.`];
-  if (known.length === 0) return { plan, notes: [...missing, 'All tests were run instead.'] };
+  if (known.length === 0) return { plan, notes: [...own, ...missing, 'All tests were run instead.'] };
   return {
     plan: plan.modules
       ? { ...withoutModules(plan), commands: [plan.modules.only(known)], otherwise: null }
       : planWith(plan, (folder) => folder !== undefined && wanted.has(folder)),
     notes: [
+      ...own,
       ...missing,
       `Only the tests of the packages in \`checks.packages\` were run: ${known.join(', ')}.`,
     ],

@@ -517,6 +517,55 @@ test.each([
   expect(steps(`${command} && node --test`)?.[0]).toEqual([kind, command]);
 });
 
+describe('options that choose tests by what changed in git, or a part of them, are taken off', () => {
+  test.each([
+    ['npx jest -o', 'npx jest'],
+    ['jest --changedSince=origin/main --ci', 'jest --ci'],
+    ['jest --changedSince origin/main --onlyChanged src', 'jest src'],
+    ['vitest run --changed origin/main --coverage', 'vitest run --coverage'],
+    ['vitest --changed', 'vitest'],
+    ['vitest run --shard=1/4', 'vitest run'],
+    ['node --test --test-shard=1/3', 'node --test'],
+    ['pytest -o xfail_strict=true --picked=branch --splits 4 --group 1', 'pytest -o xfail_strict=true'],
+    ['cargo nextest run --partition count:1/2', 'cargo nextest run'],
+    ['playwright test --only-changed=main', 'playwright test'],
+    ['turbo run test --affected', 'turbo run test'],
+    ['npx lerna run test --since origin/main', 'npx lerna run test'],
+    ['npx nx affected -t test --base=origin/main --head=HEAD', 'npx nx run-many -t test'],
+    ['nx affected:test --parallel=3', 'nx run-many -t test --parallel=3'],
+  ])('%s', (command, whole) => {
+    expect(testSteps(command)?.map((step) => step.command)).toEqual([whole]);
+    const { commands, notes = [], otherwise } = reportPlan(command);
+    expect(commands[0]?.command).toContain(whole);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^The test command chooses tests .* \(.+\)\. A candidate is tested with all of them\.$/,
+      ),
+    ]);
+    expect(otherwise).toMatchObject({ commands: [{ command: whole }], otherwise: null });
+  });
+
+  test('in scripts of package.json and of packages, too', () => {
+    const files = scripts({ test: 'npm run unit -- --coverage', unit: 'jest --onlyChanged' });
+    expect(reportPlan('npm test', files)).toMatchObject({
+      commands: [{ command: expect.stringMatching(/; jest --coverage --maxWorkers=2 .*--json/) }],
+      notes: [expect.stringContaining('(--onlyChanged)')],
+    });
+  });
+
+  test.each([
+    'jest -o=x',
+    'mocha -o',
+    'uv run --group dev pytest',
+    'npm run changed',
+    'vitest run src/since',
+    'tsc --since',
+  ])('but not other options: %s', (command) => {
+    expect(testSteps(command)?.map((step) => step.command)).toEqual([command]);
+    expect(reportPlan(command).notes).toBeUndefined();
+  });
+});
+
 describe('the plan of a command with several steps', () => {
   const PATH = 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
   const commands = ({ commands: all }: ReportPlan) =>

@@ -273,6 +273,7 @@ describe('the test command of a workspace is taken apart by package', () => {
     const nx = (text: object) => ({ 'nx.json': JSON.stringify(text) });
     expect(steps('nx run-many -t test', nx({}))).toEqual(EACH);
     expect(steps('npx nx run-many --target=test --parallel', nx({}))).toEqual(EACH);
+    expect(steps('nx affected --target=test --base=origin/main', nx({}))).toEqual(EACH);
     const whole = [['', 'nx run-many -t test']];
     expect(steps('nx run-many -t test', nx({ plugins: ['@nx/vite'] }))).toEqual(whole);
     expect(steps('nx run-many -t test', { ...nx({}), 'apps/web/project.json': '{}' })).toEqual(whole);
@@ -294,6 +295,11 @@ describe('the test command of a workspace is taken apart by package', () => {
     [
       'turbo run test --concurrency=1 --filter=[HEAD^1] --filter=./packages/* --filter=!*oc*',
       ['packages/api', 'packages/core'],
+    ],
+    ['turbo run test --affected --filter=!web', ['packages/api', 'packages/core', 'packages/docs']],
+    [
+      "pnpm --filter '...[origin/main]' --filter !web test",
+      ['packages/api', 'packages/core', 'packages/docs'],
     ],
     ['pnpm --filter ./packages/core test', ['packages/core']],
     ['pnpm --filter core test', ['packages/core']],
@@ -317,7 +323,6 @@ describe('the test command of a workspace is taken apart by package', () => {
     'npm test -- -w web',
     'turbo run lint test',
     'nx run-many -t test -p web',
-    'nx affected -t test',
     'pnpm -r exec node --test',
   ])('but not where it is not understood: %s', (command) => {
     const more = { 'turbo.json': '{}', 'nx.json': '{}' };
