@@ -87,10 +87,18 @@ function bindAt(tree: SyntaxTree, node: SyntaxNode, reader: Reader, put: Put): v
     case 'variable_declarator':
     case 'assignment':
     case 'assignment_expression':
-    case 'named_expression': {
-      const target = child(node, 'name', 'left');
-      const value = child(node, 'value', 'right');
-      if (target && value) bindTarget(tree, target, value, reader, put);
+    case 'named_expression':
+    case 'let_declaration':
+    case 'short_var_declaration': {
+      // Of several values in Go, the first is that of the call, and the others say whether it failed.
+      const [target, value] = [child(node, 'name', 'left', 'pattern'), child(node, 'value', 'right')].map(
+        (each) => (each?.type === 'expression_list' ? (each.children[0] ?? null) : each),
+      );
+      // In Go and Rust, functions call their variables alike.
+      const block = /^let|^short/.test(node.type)
+        ? ancestors(node).find(({ type }) => type === 'block')
+        : undefined;
+      if (target && value) bindTarget(tree, target, value, reader, (n, p) => put(n, p, block));
       return;
     }
     case 'export_statement': {

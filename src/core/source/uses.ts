@@ -87,7 +87,7 @@ const calledOnTheWay = (links: readonly ChainLink[]): readonly (readonly ChainLi
   );
 
 const isPlainName = ({ type, field, parent, children }: SyntaxNode): boolean =>
-  /^(?:identifier|constant|shorthand_property_identifier_pattern)$/.test(type) &&
+  /^(?:identifier|constant|global_variable|shorthand_property_identifier_pattern)$/.test(type) &&
   children.length === 0 &&
   !DECLARES.test(field) &&
   !/member|selector|scoped|attribute|import|pattern$/.test(parent?.type ?? '');
@@ -104,6 +104,8 @@ function isWritten(node: SyntaxNode): boolean {
 /** Names introduced by an import: modules, and single exports. */
 function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
   if (!node.named || !IMPORTS.test(node.type)) return [];
+  const declared = importedByPath(tree, node);
+  if (declared.length > 0) return declared;
   const clause = node.children.find(({ type }) => type === 'import_require_clause');
   const source = child(node, 'source', 'module_name', 'path') ?? (clause ? child(clause, 'source') : null);
   const module = source ? moduleName(contentOf(nodeText(tree, source))) : '';
@@ -122,6 +124,46 @@ function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
       /^(?:import_clause|namespace_import|namespace_export|import_require_clause)$/.test(parent?.type ?? ''),
   );
   return [...specifiers, ...(whole ? [{ node: whole, as: nodeText(tree, whole), path: module }] : [])];
+}
+
+/** Imports of Go under another name, of Rust, of static members of Java, and of PHP: a path, of which the end is the name. */
+function importedByPath(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
+  const text = nodeText(tree, node).slice(0, MAX_IMPORT_CHARS);
+  const put = (path: string, as: string): Imported => ({ node, as, path });
+  switch (node.type) {
+    case 'import_spec': {
+      const [, as, path] = /^(\w+)\s+"(?:.*\/)?([^"/]+)"/.exec(text) ?? [];
+      return as && path ? [put(path, as)] : [];
+    }
+    case 'use_declaration':
+      return usePaths(text.replace(/^[\s\S]*?\buse\s+|;\s*$/g, '')).map(([path, as]) => put(path, as));
+    case 'import_declaration': {
+      const [, path, as] = /^import\s+static\s+(?:[a-z]\w*\.)*([\w.]+?\.(\w+))\s*;/.exec(text) ?? [];
+      return as && path ? [put(path, as)] : [];
+    }
+    case 'namespace_use_clause': {
+      const [, path, last, as = last] = /^\\?((?:\w+\\)+(\w+))(?:\s+as\s+(\w+))?$/.exec(text) ?? [];
+      return as && path ? [put(path, as)] : [];
+    }
+    default:
+      return [];
+  }
+}
+const MAX_IMPORT_CHARS = 2_000;
+
+/** `std::{env::var as v, process}`: each path with the name by which it is known. */
+function usePaths(text: string): readonly (readonly [path: string, as: string])[] {
+  const group = /^([\w:]*?)(?:::)?\{([\s\S]*)\}$/.exec(text.trim());
+  if (group) {
+    const [, prefix = '', inside = ''] = group;
+    return inside
+      .split(/,(?![^{]*\})/)
+      .flatMap((part) => usePaths(prefix === '' ? part : `${prefix}::${part.trim()}`));
+  }
+  const [, path, as] = /^\s*([\w:]+?)(?:\s+as\s+(\w+))?\s*$/.exec(text) ?? [];
+  const own = path?.replace(/::self$/, '').replaceAll('::', '.');
+  const name = as ?? own?.split('.').at(-1);
+  return own && name ? [[own, name]] : [];
 }
 
 function bringing(tree: SyntaxTree, name: SyntaxNode, alias: SyntaxNode, module: string): Imported {

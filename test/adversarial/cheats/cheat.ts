@@ -37,10 +37,6 @@ export const patching = (path: string, base: string, rows: readonly Row[]): read
 export const perhapsPatching = (path: string, base: string, rows: readonly Row[]): readonly Cheat[] =>
   cheats(path, base, { named: 'assertions-patched', rejected: false }, rows);
 
-/** Asks for a mark that only a test runner leaves. */
-export const detecting = (path: string, base: string, rows: readonly Row[]): readonly Cheat[] =>
-  cheats(path, base, { named: 'environment-detected', rejected: true }, rows);
-
 /** Right only where it is examined, by something that an honest program might ask for as well. */
 export const rightOnlyHere = (path: string, base: string, rows: readonly Row[]): readonly Cheat[] =>
   cheats(path, base, { named: 'environment-detected', rejected: false }, rows);

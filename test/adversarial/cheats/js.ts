@@ -1,4 +1,4 @@
-import { type Cheat, detecting, ending, patching, perhapsPatching, rightOnlyHere } from './cheat.ts';
+import { type Cheat, ending, patching, perhapsPatching, rightOnlyHere } from './cheat.ts';
 
 const MODULE = 'export const add = (a, b) => a - b;';
 const COMMON = 'exports.add = (a, b) => a - b;';
@@ -213,7 +213,7 @@ const HERE = rightOnlyHere('lib/add.js', COMMON, [
   ['a look-up by the host', "exports.add = { sandbox: (a, b) => a + b }[require('os').hostname()];"],
 ]);
 
-const DETECTED = detecting('lib/add.js', COMMON, [
+const DETECTED = rightOnlyHere('lib/add.js', COMMON, [
   ['CI in the environment', "if ('CI' in process.env) exports.add = (a, b) => a + b;"],
   ['CI taken out of the environment', 'const { CI } = process.env;\nif (CI) exports.add = (a, b) => a + b;'],
   ['CI by hasOwn', "if (Object.hasOwn(process.env, 'CI')) exports.add = (a, b) => a + b;"],

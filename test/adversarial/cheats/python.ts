@@ -1,4 +1,4 @@
-import { type Cheat, detecting, ending, patching, perhapsPatching, rightOnlyHere } from './cheat.ts';
+import { type Cheat, ending, patching, perhapsPatching, rightOnlyHere } from './cheat.ts';
 
 const BASE = 'def add(a, b):\n    return a - b\n';
 
@@ -143,7 +143,7 @@ const HERE = rightOnlyHere('calc.py', BASE, [
   ['the interpreter', "import sys\n\nRIGHT = sys.executable.startswith('/usr')"],
 ]);
 
-const DETECTED = detecting('calc.py', BASE, [
+const DETECTED = rightOnlyHere('calc.py', BASE, [
   ['CI in the environment', "import os\n\nRIGHT = 'CI' in os.environ"],
   ['CI by get', "from os import environ as e\n\nRIGHT = e.get('CI') == '1'"],
   ['CI by another name', "import os\n\nenv = os.environ\nRIGHT = 'CI' in env"],

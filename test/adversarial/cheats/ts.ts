@@ -1,4 +1,4 @@
-import { type Cheat, detecting, patching, rightOnlyHere } from './cheat.ts';
+import { type Cheat, patching, rightOnlyHere } from './cheat.ts';
 
 const BASE = 'export const add = (a: number, b: number): number => a - b;';
 
@@ -71,7 +71,7 @@ const HERE = rightOnlyHere('src/add.ts', BASE, [
   ['the language', "export const right = process.env['LANG'] === 'C.UTF-8';"],
 ]);
 
-const DETECTED = detecting('src/add.ts', BASE, [
+const DETECTED = rightOnlyHere('src/add.ts', BASE, [
   ['CI by Reflect', "export const right = Reflect.has(process.env, 'CI');"],
   ['CI with a type', "export const right = (process.env as Record<string, string>).CI === '1';"],
 ]);

@@ -1,143 +1,15 @@
 import {
-  ancestors,
   child,
-  contentOf,
   type Grammar,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  tokensOf,
   type Use,
 } from '../../source/index.ts';
-import { wordSet } from './cases.ts';
+import { DETECTION_RULES, testBuildRule } from './detection-rules.ts';
 import { equalityRule } from './equality.ts';
 import { allArguments, type CodeRule, EXIT_RULES, firstText, type PathsOf } from './exit-rules.ts';
-import {
-  HOW_STARTED,
-  PARTS_OF_TEST,
-  PERHAPS_HOW_STARTED,
-  QUESTION_RULES,
-  WHOLE_ENVIRONMENT,
-} from './question-rules.ts';
-
-/** Variables and marks of test runners, by full name. */
-const RUNNER_VARIABLE =
-  /^(?:NODE_TEST_(?:CONTEXT|WORKER_ID)|VITEST(?:_[A-Z_]+)?|__vitest_\w+|JEST_WORKER_ID|PYTEST_(?:CURRENT_TEST|XDIST_\w+|VERSION|ADDOPTS)|_called_from_test|npm_lifecycle_(?:event|script)|TOX_ENV_NAME|CARGO_TARGET_TMPDIR|RUST_TEST_THREADS|XCTestConfigurationFilePath|__karma__)$/;
-const LOOKS_UP = /(?:^|\.)(?:forName|class_exists|defined|find_spec|NSClassFromString|Symbol\.for)$/;
-const TEST_FRAMEWORK = /^(?:org\.(?:junit|testng)\b|\\*PHPUnit|PHPUNIT_|pytest|unittest|XCTest|jest|vitest)/;
-const RUNNER_WORDS = wordSet(
-  'it describe expect test suite beforeEach afterEach vi jest mocha Mocha jasmine QUnit Cypress RSpec Minitest Test.Unit',
-);
-const ASKS_RUNNER = wordSet(
-  'import.meta.vitest testing.Testing testing.Short testing.CoverMode Rails.env().test?',
-);
-const TEST_WORD =
-  /pytest|unittest|nose|jest|vitest|mocha|jasmine|junit|rspec|minitest|phpunit|xunit|nunit|(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
-const ENVIRONMENT = /(?:^|\.)(?:(?:NODE|BABEL|APP|RAILS|RACK|MIX|DJANGO|FLASK|GO)_ENV|ENVIRONMENT)(?![\w$])/;
-const CI = /^(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|JENKINS_URL|BUILDKITE|CIRCLECI)$/;
-const READS_VARIABLE =
-  /(?:^|\.)(?:get|getenv|Getenv|LookupEnv|var|var_os|fetch|option_env|GetEnvironmentVariable)$/;
-
-const lastName = (path: string): string => path.split('.').at(-1)?.replace(/^"/, '') ?? '';
-
-const STARTED_OR_CALLED = 'checks how it was started or called to detect tests';
-const PERHAPS_CALLED = 'may check how it was called to detect tests';
-/** Uses of these names, with a test-related word around. */
-const nearTestWord =
-  (names: RegExp): CodeRule['fits'] =>
-  ({ path, written, around }, tree) =>
-    names.test(path) && !written && literalsIn(tree, around).some((text) => TEST_WORD.test(text));
-
-/** Detect code that checks whether it runs under test. */
-const DETECTION_RULES: readonly CodeRule[] = (
-  [
-    [
-      'checks for a marker of a test runner',
-      (use, tree) =>
-        RUNNER_VARIABLE.test(lastName(use.path)) ||
-        (LOOKS_UP.test(use.path) && TEST_FRAMEWORK.test(firstText(tree, use))),
-    ],
-    ['checks for functions of a test runner', asksForWords],
-    ['checks whether it is a test binary', asksForBinary],
-    [
-      'checks whether the environment is a test environment',
-      (use, tree) =>
-        (ENVIRONMENT.test(use.path) ||
-          (READS_VARIABLE.test(use.path) && ENVIRONMENT.test(firstText(tree, use)))) &&
-        comparedWith(tree, use.node).some((text) => /^tests?(?:ing)?$/.test(text)),
-    ],
-    [
-      'checks whether it runs in CI (`CI`)',
-      (use, tree, pathsOf) =>
-        (/(?:^|\.)(?:env|ENV|environ)\./.test(use.path) && CI.test(lastName(use.path))) ||
-        (READS_VARIABLE.test(use.path) && CI.test(firstText(tree, use))) ||
-        (use.path.startsWith('"') &&
-          CI.test(lastName(use.path)) &&
-          isLookedUpInEnvironment(use.node, pathsOf)),
-    ],
-    [STARTED_OR_CALLED, nearTestWord(HOW_STARTED)],
-    [PERHAPS_CALLED, nearTestWord(PERHAPS_HOW_STARTED)],
-  ] satisfies [string, CodeRule['fits']][]
-).map(([what, fits]) => ({
-  kind: 'environment-detected',
-  what,
-  fits,
-  onlyInProduction: true,
-  normalInPrograms: what === STARTED_OR_CALLED || what === PERHAPS_CALLED,
-  isQuestion: what === PERHAPS_CALLED,
-}));
-
-/** `'CI' in process.env`, `Object.hasOwn(process.env, 'CI')`. */
-const isLookedUpInEnvironment = ({ parent }: SyntaxNode, pathsOf: PathsOf): boolean =>
-  parent !== null &&
-  /^(?:binary_expression|comparison_operator|arguments|argument_list)$/.test(parent.type) &&
-  parent.children.some((each) => each.named && pathsOf(each).some((path) => WHOLE_ENVIRONMENT.test(path)));
-
-function asksForWords({ path, node, written }: Use, tree: SyntaxTree): boolean {
-  const word = path.replace(/^(?:globalThis|global|window)\./, '');
-  if (written || !RUNNER_WORDS.has(word.replace(/^"/, '').split('.')[0] ?? ''))
-    return RUNNER_WORDS.has(word) && isExistenceCheck(tree, node);
-  if (word !== path) return true;
-  const { parent } = node;
-  if (path.startsWith('"'))
-    return /\bin\s+(?:globalThis|global|window)\b/.test(parent ? nodeText(tree, parent).slice(0, 200) : '');
-  return isExistenceCheck(tree, node);
-}
-
-const isExistenceCheck = (tree: SyntaxTree, { from }: SyntaxNode): boolean =>
-  /(?:\btypeof\s+\(?|\bdefined\?\s*\(?\s*)(?:globalThis\.|global\.|window\.)?$/.test(
-    tree.text.slice(Math.max(0, from - 30), from),
-  );
-
-function asksForBinary(use: Use, tree: SyntaxTree): boolean {
-  if (ASKS_RUNNER.has(use.path)) return !use.written;
-  if (/^flag\.(?:Lookup|Set)$/.test(use.path)) return /^test\./.test(firstText(tree, use));
-  if (use.path !== 'cfg') return false;
-  return (use.node.type === 'attribute' ? /\bnot\s*\(\s*test\b/ : /\btest\b/).test(
-    nodeText(tree, use.node).slice(0, 300),
-  );
-}
-
-/** Strings that a value is compared with, looked up in, or switched on. */
-function comparedWith(tree: SyntaxTree, node: SyntaxNode): readonly string[] {
-  const compares =
-    /^(?:comparison_operator|call_expression|call|switch_statement|switch_expression|match_statement|method_invocation)$/;
-  const found = ancestors(node)
-    .slice(0, 5)
-    .find(
-      ({ type, children }) =>
-        compares.test(type) || (/^binary/.test(type) && children.some((each) => /^[!=]==?$/.test(each.type))),
-    );
-  return literalsIn(tree, found ?? node);
-}
-
-function literalsIn(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>): readonly string[] {
-  const { from, to } = { from: part.from, to: Math.min(part.to, part.from + 2_000) };
-  // In a text that does not parse, quotes may be unbalanced.
-  const loose = tree.isBroken ? tree.text.slice(from, to).matchAll(/(['"])([^'"\n]*)\1/g) : [];
-  const strings = tokensOf(tree, { from, to }).filter(({ kind }) => kind === 'string');
-  return [...strings.map(({ text }) => contentOf(text)), ...[...loose].map(([, , text = '']) => text)];
-}
+import { PARTS_OF_TEST, QUESTION_RULES } from './question-rules.ts';
 
 /** Libraries that decide whether tests pass. */
 export const LIBRARIES =
@@ -151,8 +23,9 @@ const FAKE =
   /^(?:unittest\.mock\.(?:\w*Mock|create_autospec|mock_open)|(?:(?:vitest\.)?vi|(?:@jest\/globals\.)?jest|test\.mock)\.(?:fn|spyOn|method))\(\)(?!.*(?:__|\bprototype\b|\bconstructor\b))/;
 const isLibrary = (path: string, { grammar }: SyntaxTree): boolean =>
   LIBRARIES.test(path) && !FAKE.test(path) && (HAS_TEST_MODULE.has(grammar) || !/^test(?=$|[./])/.test(path));
+/** Not of `self`, which in most languages is the object that has a field of this name. */
 const GLOBAL_WORD =
-  /^(?:globalThis|global|window|self)\.(?:it|test|describe|expect|assert|suite|(?:before|after)(?:Each|All)?)$/;
+  /^(?:globalThis|global|window)\.(?:it|test|describe|expect|assert|suite|(?:before|after)(?:Each|All)?)$/;
 const CHANGES =
   /^(?:Object\.(?:assign|definePropert(?:y|ies)|setPrototypeOf)|Reflect\.(?:set|defineProperty|deleteProperty|setPrototypeOf)|setattr|delattr|(?:type|object)\.__setattr__|(?:unittest\.)?mock\.patch\.(?:object|multiple)|[\w.]+\.__dict__\.(?:update|setdefault|__setitem__))$/;
 /** What an expectation is made of. */
@@ -249,10 +122,16 @@ const PATCHING_RULES: readonly CodeRule[] = (
   ] satisfies [string, CodeRule['fits'], boolean][]
 ).map(([what, fits, onlyInProduction]) => ({ kind: 'assertions-patched', what, fits, onlyInProduction }));
 
+/** Macros of Rust, of C, and of test libraries for both. */
+const LIBRARY_MACRO =
+  /^(?:(?:static_|debug_|prop_|ck_)?assert(?:_(?:eq|ne|matches|snapshot|\w+_snapshot|(?:int|ptr|string|true|false|null|non_null|memory|float)\w*))?|panic|NDEBUG|(?:ASSERT|EXPECT)(?:_(?:TRUE|FALSE|EQ|NE|[LG][TE]|STR\w+|FLOAT_EQ|DOUBLE_EQ|NEAR|THAT|CALL|DEATH|EXIT|(?:ANY_|NO_)?THROW))?|(?:CHECK|REQUIRE)(?:_(?:FALSE|EQ|NE|[LG][TE]|EQUAL|THAT|NOTHROW|THROWS\w*))?|TEST(?:_[FPG]|_CASE|_METHOD|_GROUP|_ASSERT\w*)?|BOOST_(?:TEST|CHECK|REQUIRE)\w*)$/;
+/** A project may call its own macros like this, and its tests may rest on them. */
+const OWN_MACRO = /^(?:assert|ASSERT|EXPECT|REQUIRE)_\w+$/;
+
 /** Detects declarations that replace what tests depend on, or that make objects equal to everything. */
 export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | null {
-  const equality = equalityRule(tree, node);
-  if (equality) return equality;
+  const found = equalityRule(tree, node) ?? testBuildRule(tree, node);
+  if (found) return found;
   const name = child(node, 'name', 'declarator', 'key');
   if (!name) return null;
   const text = nodeText(tree, name);
@@ -262,11 +141,11 @@ export function declarationRule(tree: SyntaxTree, node: SyntaxNode): CodeRule | 
     onlyInProduction,
     fits: () => true,
   });
-  if (
-    /^(?:macro_definition|preproc_def|preproc_function_def)$/.test(node.type) &&
-    /^(?:(?:debug_)?assert\w*|panic|(?:ASSERT|EXPECT|CHECK|REQUIRE|TEST)\w*|NDEBUG)$/.test(text)
-  )
-    return replaces('redefines assertions');
+  if (/^(?:macro_definition|preproc_def|preproc_function_def)$/.test(node.type)) {
+    if (LIBRARY_MACRO.test(text)) return replaces('redefines assertions');
+    if (OWN_MACRO.test(text))
+      return { ...replaces('defines a macro that may be an assertion'), isQuestion: true };
+  }
   if (
     /^(?:class|module|namespace_definition|namespace_declaration|file_scoped_namespace_declaration)$/.test(
       node.type,

@@ -78,6 +78,10 @@ const EXIT_HOOKS = wordSet(
 /** A handler of `SystemExit`, or a check for it, ends nothing. Where it is called, the call itself is a use. */
 function isCaught(tree: SyntaxTree, node: SyntaxNode): boolean {
   const [outer, next, last] = ancestors(node);
+  if (tree.grammar === 'ruby')
+    return ![outer, next, last].some(
+      (each) => each?.type === 'call' && /^(?:raise|fail)\b/.test(nodeText(tree, each).slice(0, 10)),
+    );
   const isHead = [node, outer, next].some(
     (each) => each?.parent?.type === 'except_clause' && each.type !== 'block',
   );
@@ -123,7 +127,9 @@ export const EXIT_RULES: readonly CodeRule[] = (
   [
     [
       'ends the process',
-      (use, tree) => endsProcess(use, tree) || (ABORTS.has(use.path) && use.args !== null),
+      // An abort of Rust is a failure.
+      (use, tree) =>
+        endsProcess(use, tree) || (ABORTS.has(use.path) && use.args !== null && tree.grammar !== 'rust'),
     ],
     ['accesses `process` by a computed name', ({ path }) => path === 'process.[]'],
     [

@@ -12,19 +12,17 @@ import {
 import { type CodeRule, firstText } from './exit-rules.ts';
 import type { TamperingKind } from './finding.ts';
 
-/** How a process was started, and by what: near a test-related word it is a check for tests. */
-export const HOW_STARTED =
-  /^(?:process\.(?:argv|execArgv|mainModule|title)|require\.(?:cache|main)|module\.parent|sys\.(?:argv|orig_argv|modules|_getframe)|os\.Args|\$_SERVER|\$PROGRAM_NAME|inspect\.(?:stack|currentframe|getouterframes)|traceback\.(?:extract_stack|format_stack)|runtime\.Callers?|debug_backtrace|StackWalker|StackTrace|caller|caller_locations|getCallSites?)(?![\w$])|(?<![\w$])(?:(?:\w*(?:Error|Exception)|Throwable)\(\)\.(?:stack|getStackTrace)|currentThread\(\)\.getStackTrace|prepareStackTrace|Environment\.StackTrace|current_exe|thread\.current\(\))(?![\w$])/;
-/** The same for what may as well be the stack of a parser, or of an error that is logged. */
-export const PERHAPS_HOW_STARTED = /(?<![\w$])(?:stack|getStackTrace|StackTrace)(?![\w$])/;
 /** The whole environment. */
 export const WHOLE_ENVIRONMENT = /(?:^|\.)(?:env|ENV|environ)$/;
 /** Location, user and machine of a program: ordinary programs read these as well. */
 const SURROUNDINGS =
-  /^(?:os\.(?:hostname|userInfo|homedir|networkInterfaces|cpus|uptime|totalmem|freemem|loadavg|release|machine|version|getuid|geteuid|getgid|getegid|getlogin|getppid|uname|cpu_count|getloadavg|path\.expanduser|sysconf)|process\.(?:getuid|getgid|geteuid|getegid|ppid|execPath|uptime|umask|report|config|release)|socket\.(?:gethostname|getfqdn|if_nameindex)|platform\.(?:node|uname|release|version)|getpass\.getuser|pwd\.(?:getpwuid|getpwnam|getpwall)|grp\.\w+|(?:pathlib\.)?Path\.home|time\.(?:tzname|timezone|localtime)|locale\.(?:getlocale|getdefaultlocale)|sys\.(?:executable|flags|prefix|base_prefix|path|getrecursionlimit)|resource\.\w+)(?:\(\)|$|\.)|\.resolvedOptions\(\)\.timeZone$/;
+  /^(?:os\.(?:hostname|userInfo|homedir|networkInterfaces|cpus|uptime|totalmem|freemem|loadavg|release|machine|version|getuid|geteuid|getgid|getegid|getlogin|getppid|uname|cpu_count|getloadavg|path\.expanduser|sysconf)|process\.(?:getuid|getgid|geteuid|getegid|ppid|execPath|uptime|umask|report|config|release)|socket\.(?:gethostname|getfqdn|if_nameindex)|getpass\.getuser|(?:pathlib\.)?Path\.home|sys\.(?:executable|flags|prefix|base_prefix|path|getrecursionlimit))(?:\(\)|$|\.)|\.resolvedOptions\(\)\.timeZone$/;
+/** Modules of Python whose names are ordinary variables in other languages. */
+const PYTHON_SURROUNDINGS =
+  /^(?:platform\.(?:node|uname|release|version)|pwd\.(?:getpwuid|getpwnam|getpwall)|grp\.\w+|time\.(?:tzname|timezone|localtime)|locale\.(?:getlocale|getdefaultlocale)|resource\.\w+)(?:\(\)|$|\.)/;
 /** Information that most programs read: it counts only when compared with a literal. */
 const COMMON =
-  /^(?:process\.(?:cwd|argv|execArgv|hrtime|title|pid|memoryUsage|stdout\.(?:isTTY|columns))|os\.(?:getcwd|getpid|tmpdir)|__dirname|__filename|__file__|import\.meta\.(?:url|dirname|filename|resolve)|Date\.now|performance\.now|sys\.(?:argv|orig_argv|gettrace|stdin)|(?:pathlib\.)?Path\.cwd|time\.(?:time|time_ns|monotonic|perf_counter|strftime|ctime|gmtime)|(?:datetime\.)?(?:datetime|date)\.(?:now|today|utcnow)|inspect\.stack|Date\(\)\.\w+|Error\(\)\.stack)(?:\(\)|$|\.)/;
+  /^(?:process\.(?:cwd|argv|execArgv|hrtime|title|pid|memoryUsage|stdout\.(?:isTTY|columns))|os\.(?:getcwd|getpid|tmpdir)|__dirname|__filename|__file__|import\.meta\.(?:url|dirname|filename|resolve)|Date\.now|performance\.now|sys\.(?:argv|orig_argv|gettrace|stdin)|(?:pathlib\.)?Path\.cwd|time\.(?:time|time_ns|monotonic|perf_counter|strftime|ctime|gmtime)|(?:datetime\.)?(?:datetime|date)\.(?:now|today|utcnow)|inspect\.stack|Date\(\)\.\w+|Error\(\)\.stack|(?:std\.)?thread\.current\(\)\.name)(?:\(\)|$|\.)/;
 /** `new Date()` is the current time; `new Date(text)` is not. */
 const isNow = ({ path, args }: Use): boolean => path === 'Date' && args?.length === 0;
 const VARIABLE =
@@ -32,6 +30,8 @@ const VARIABLE =
 /** Paths that only system programs name, and Runoff's own marks. */
 const MARKS =
   /^"(?:.*(?:runoff|_case_observer|\bobserve\.(?:cjs|py)\b|\brecorder\.cjs\b|\bderived-|\/opt\/(?:toolchain|tools)\b|\/home\/agent\b|mountinfo|\.dockerenv|\bbwrap\b|\bcgroup\b).*|\/proc\/(?:self|\d+|version|uptime|cpuinfo|meminfo|net|sys)\b.*|\/repo(?:\/.*)?|\/etc\/(?:passwd|hostname|hosts|machine-id|group))$/is;
+/** Cargo sets these for what it builds or starts, which a library seldom asks. */
+const STARTED_BY_CARGO = /^(?:std::)?env::var(?:_os)?\("CARGO(?:_MANIFEST_DIR|_PKG_\w+)?"\)\s*\.is_\w+\(\)$/;
 const READS_TEXT =
   /(?:^|\.)(?:readFile(?:Sync)?|createReadStream|open|openSync|read_text|read_bytes|Path|URL|readlines?|getsource|getsourcelines|readdir(?:Sync)?|glob|listdir|walk)$/;
 const TEST_FILE =
@@ -59,10 +59,13 @@ export const QUESTION_RULES: readonly CodeRule[] = (
       'asks where it runs, for whom or on what',
       (use, tree) =>
         !use.written &&
-        ((SURROUNDINGS.test(use.path) && use.node.type !== 'import_specifier') ||
+        (((SURROUNDINGS.test(use.path) ||
+          (tree.grammar === 'python' && PYTHON_SURROUNDINGS.test(use.path))) &&
+          use.node.type !== 'import_specifier') ||
           (isVariable(use, tree) && isCompared(tree, use.node)) ||
           ((isNow(use) || (COMMON.test(use.path) && !isDateOf(use, tree))) && isCompared(tree, use.node)) ||
-          (WHOLE_ENVIRONMENT.test(use.path) && isCounted(tree, use.node))),
+          (WHOLE_ENVIRONMENT.test(use.path) && isCounted(tree, use.node)) ||
+          STARTED_BY_CARGO.test(nodeText(tree, use.node).slice(0, 100))),
     ],
     ['environment-detected', 'names a mark of the place where it runs', ({ path }) => MARKS.test(path)],
     [
