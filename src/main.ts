@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { pagerOf, showInPager, systemRandom, systemUser, writeOutput } from './adapters/system/index.ts';
 import {
   endUnwritten,
-  openEnding,
+  exitHandler,
   openScreen,
   openTerminalFilter,
   runCli,
@@ -45,7 +45,7 @@ import type { Shell } from './shell.ts';
 process.stderr.on('error', () => {});
 
 const { stdout, stderr, env } = process;
-const commandEnding = openEnding({
+const commandExit = exitHandler({
   screen: openScreen({ stdout, stderr, env }),
   onInterrupt(handler) {
     const signals = ['SIGINT', 'SIGTERM'] as const;
@@ -56,9 +56,9 @@ const commandEnding = openEnding({
   },
   exit: (code) => process.exit(code),
 });
-const { terminal } = commandEnding;
+const { terminal } = commandExit;
 const { screen, onInterrupt } = terminal;
-process.stdout.on('error', (error) => endUnwritten({ screen, exit: commandEnding.end }, error));
+process.stdout.on('error', (error) => endUnwritten({ screen, exit: commandExit.end }, error));
 
 /** People at a terminal see messages instead of log lines, unless they ask for the log. */
 const onTerminal = (operator: Operator): Operator =>
@@ -168,15 +168,12 @@ const shell: Shell = {
   useEnvFile: settings.use,
   // Commands that only read records need no keys, limits or sandboxes.
   open: (needs) =>
-    commandEnding.follow(
-      atTerminal(needs.role === 'reader').then((operator) => openRuntime(operator, needs)),
-    ),
+    commandExit.follow(atTerminal(needs.role === 'reader').then((operator) => openRuntime(operator, needs))),
   openContests: async () => openContestFolders(await atTerminal(true)),
-  openArena: (executes) =>
-    commandEnding.follow(atTerminal().then((operator) => openArena(operator, executes))),
+  openArena: (executes) => commandExit.follow(atTerminal().then((operator) => openArena(operator, executes))),
   openMining: async () => openMining(await atTerminal()),
   openPreparing: async () => openPreparing(await atTerminal()),
-  openSelecting: (how) => commandEnding.follow(atTerminal().then((operator) => openSelecting(operator, how))),
+  openSelecting: (how) => commandExit.follow(atTerminal().then((operator) => openSelecting(operator, how))),
   choose: process.stdin.isTTY && process.stderr.isTTY ? choose : null,
   chooseOne: process.stdin.isTTY && process.stderr.isTTY ? chooseOne : null,
   page: pager === null ? null : (text) => page(pager, text),

@@ -28,7 +28,7 @@ import { addToken } from './token.ts';
 import { showVersion } from './version.ts';
 
 export { commandLineSchema } from './documents.ts';
-export { openEnding } from './ending.ts';
+export { exitHandler } from './exit-handler.ts';
 export { follow } from './follow.ts';
 
 export { jsonText, openTerminalFilter, runJson, terminalText } from './render/index.ts';

@@ -48,7 +48,7 @@ interface BoxEdit {
  * identified by its recorded id, and compared with the recorded text (I12). Only reads: the command is stored before
  * anything is written.
  */
-export const editOfBoxes = async (world: BoxPorts, event: EditEvent): Promise<BoxEdit | null> =>
+export const commandOfEdit = async (world: BoxPorts, event: EditEvent): Promise<BoxEdit | null> =>
   isOurs(world, event) ? ((await editOfChoice(world, event)) ?? editOfQuestion(world, event)) : null;
 
 type BoxPorts = Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'github' | 'store'>;

@@ -10,7 +10,7 @@ import {
   type World,
 } from '../runs/index.ts';
 import type { CommandPorts } from './apply-command.ts';
-import { type EditEvent, editOfBoxes, restoreBoxes } from './checkboxes.ts';
+import { commandOfEdit, type EditEvent, restoreBoxes } from './checkboxes.ts';
 import { openCommandQueue, STARTS } from './command-queue.ts';
 import {
   type AuthorLimits,
@@ -103,7 +103,7 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
       return record({ ...command, issue: issueText });
     },
     async onEdit(event) {
-      const edit = await editOfBoxes(world, event);
+      const edit = await commandOfEdit(world, event);
       if (!edit) return ignored('no person changed a checkbox of ours');
       // Stored first: once the checkbox is restored in the comment, there is no other trace of the tick.
       const result = edit.command ? await record(edit.command) : ignored('no box alone was ticked');

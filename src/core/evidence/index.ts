@@ -112,6 +112,7 @@ export {
   rewriteFindings,
   type WrittenTestFile,
 } from './rewritten-tests.ts';
+export { separatedByTests } from './separated-by-tests.ts';
 export * from './steadiness.ts';
 export {
   findTampering,
@@ -158,7 +159,6 @@ export {
   tellsApart,
   testTable,
 } from './test-table.ts';
-export { separatedByTests } from './told-apart.ts';
 export { compareTypeChecks, leftOutTypeCheck } from './type-comparison.ts';
 export { typeFindings } from './type-findings.ts';
 export type { ProbedCandidate } from './votes.ts';

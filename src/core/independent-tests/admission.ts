@@ -1,7 +1,6 @@
 import { joinTests } from '../evidence/index.ts';
 import { type Alias, byCodeUnits, uniqueSorted } from '../model/index.ts';
 import { testsByAlias } from './admitted-results.ts';
-import { type CaseReach, reachOf } from './case-reach.ts';
 import type {
   IndependentTest,
   IndependentTestVote,
@@ -10,6 +9,7 @@ import type {
   Trial,
   Trials,
 } from './independent-test.ts';
+import { type UnreportedCase, unreportedCase } from './unreported-cases.ts';
 
 /** Runs of a test on each tree before it may count (notes on selection: three identical runs). */
 export const TEST_REPEATS = 3;
@@ -151,11 +151,11 @@ function caseResult(
 ): CaseResult {
   const onBase = caseBehaviour(trials.base, id);
   if (onBase !== test.onBase) return refusedResult(baseMismatchReason(onBase, trials.base.length));
-  const reach: CaseReach = reachOf(test, id, trials);
-  if (reach.onlyOn !== null)
-    return refusedResult(`Only ${reach.onlyOn} has it: it was not written for the task.`);
+  const unreported: UnreportedCase = unreportedCase(test, id, trials);
+  if (unreported.onlyOn !== null)
+    return refusedResult(`Only ${unreported.onlyOn} has it: it was not written for the task.`);
   const tried = Object.entries(trials.survivors)
-    .filter(([alias]) => !reach.unknownOn.includes(alias))
+    .filter(([alias]) => !unreported.unknownOn.includes(alias))
     .sort(([a], [b]) => byCodeUnits(a, b));
   const on = (wanted: CaseBehaviour) =>
     tried.filter(([, runs]) => caseBehaviour(runs, id) === wanted).map(([alias]) => alias);
@@ -172,7 +172,7 @@ function caseResult(
   const runs = Math.min(trials.base.length, ...judged);
   if (found.status === 'admitted' && runs < repeats)
     return refusedResult(`It ran only ${runs} of ${repeats} times.`);
-  return reach.exempt.length > 0 ? { ...found, exempt: reach.exempt } : found;
+  return unreported.exempt.length > 0 ? { ...found, exempt: unreported.exempt } : found;
 }
 
 /** Whether it behaves on the base as claimed. A case not even reported there fails. */

@@ -156,7 +156,7 @@ function projectsBelow(repository: RepositorySnapshot): readonly ProjectsBelow[]
       },
     ];
   });
-  return found.length > 1 ? [inARow(found), ...found] : found;
+  return found.length > 1 ? [allProjects(found), ...found] : found;
 }
 
 function placed(folder: string, { commands, from }: Pick<DetectedChecks, 'commands' | 'from'>): Recipe {
@@ -174,7 +174,7 @@ const placedCommand = (folder: string, command: string): string =>
     .join(' && ');
 
 /** All commands of a name one after the other, with the first file that defines one. */
-function inARow(found: readonly ProjectsBelow[]): ProjectsBelow {
+function allProjects(found: readonly ProjectsBelow[]): ProjectsBelow {
   const of = (name: CommandName) =>
     found.flatMap(({ recipe }) => {
       const command = recipe.commands[name];

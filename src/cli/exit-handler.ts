@@ -11,7 +11,7 @@ interface Closable {
  * How a command ends from outside: by Ctrl-C or SIGTERM if it does not listen itself, or because its output cannot be
  * written. What it has open is closed first: an embedded database would stay behind.
  */
-interface Ending {
+interface ExitHandler {
   /** For the command. Prints nothing any more once the command ends: the rest of it fails at what was closed. */
   readonly terminal: Terminal;
   /** Follows what is being opened until it is closed. */
@@ -20,7 +20,7 @@ interface Ending {
   end(code: number): Promise<void>;
 }
 
-export function openEnding({ screen, onInterrupt, exit }: Terminal): Ending {
+export function exitHandler({ screen, onInterrupt, exit }: Terminal): ExitHandler {
   const open = new Set<Promise<Closable>>();
   let listening = 0;
   let isEnding = false;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { openEnding } from '../../src/cli/index.ts';
+import { exitHandler } from '../../src/cli/index.ts';
 import type { TerminalRuntime } from '../../src/shell.ts';
 import { partial } from '../world/partial.ts';
 import { shellOver } from './shell.ts';
@@ -12,7 +12,7 @@ function waitingCommand({ opens = Promise.resolve(), closes = Promise.resolve() 
   const handlers = new Set<() => void>();
   const happened: string[] = [];
   const tell = (text: string) => void happened.push(text);
-  const ending = openEnding({
+  const ending = exitHandler({
     screen: {
       ...{ out: tell, err: tell, outIsTerminal: false, width: null },
       ...{ colour: false, outColour: false, live: null },

@@ -2,7 +2,7 @@ import { type Alias, uniqueSorted } from '../model/index.ts';
 import type { IndependentTest, Trial, Trials } from './independent-test.ts';
 
 /** On which survivors a case that some do not report says anything. */
-export interface CaseReach {
+export interface UnreportedCase {
   /** The only survivor that has it, if the file runs on the base and on others without it. */
   readonly onlyOn: Alias | null;
   /** They do not report it, which may be no failure. */
@@ -11,15 +11,19 @@ export interface CaseReach {
   readonly exempt: readonly Alias[];
 }
 
-const WHOLE_REACH: CaseReach = { onlyOn: null, unknownOn: [], exempt: [] };
+const REPORTED: UnreportedCase = { onlyOn: null, unknownOn: [], exempt: [] };
 
 /**
  * A file may make its cases of what the code offers, as `for (const name of Object.keys(formats)) test(name, …)` does,
  * and the code may register one itself. Where the file runs, and the case is missing, that is then no failure. A case
  * that the base has is written in the file; where it is missing, it did not pass.
  */
-export function reachOf(test: IndependentTest, id: string, { base, survivors }: Trials): CaseReach {
-  if (test.cases || isReported(base, id)) return WHOLE_REACH;
+export function unreportedCase(
+  test: IndependentTest,
+  id: string,
+  { base, survivors }: Trials,
+): UnreportedCase {
+  if (test.cases || isReported(base, id)) return REPORTED;
   const all = Object.entries(survivors);
   const having = all.filter(([, runs]) => isReported(runs, id));
   // A file that does not load may be reported as a case with its own path.
@@ -29,7 +33,7 @@ export function reachOf(test: IndependentTest, id: string, { base, survivors }: 
     !isReported(runs, id) && others.some((other) => isReported(runs, other));
   const unknownOn = all.filter(([, runs]) => runsWithout(runs)).map(([alias]) => alias);
   const [first] = having;
-  if (!runsWithout(base)) return having.length === 1 ? { ...WHOLE_REACH, unknownOn } : WHOLE_REACH;
+  if (!runsWithout(base)) return having.length === 1 ? { ...REPORTED, unknownOn } : REPORTED;
   const onlyOn = first && having.length === 1 && unknownOn.length > 0 ? first[0] : null;
   return { onlyOn, unknownOn, exempt: unknownOn };
 }
