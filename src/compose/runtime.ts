@@ -6,7 +6,7 @@ import { openModel } from '../adapters/models/index.ts';
 import type { ConnectionLimits } from '../adapters/postgres/index.ts';
 import { openStore } from '../adapters/store/index.ts';
 import { systemClock, systemRandom } from '../adapters/system/index.ts';
-import { Fault } from '../core/model/index.ts';
+import { asFault, Fault } from '../core/model/index.ts';
 import { ceilingsOf, type Operator } from '../core/settings/index.ts';
 import type { Engine, Fence, Gateway, GitHub, Log, Sandbox, Store, Workspaces } from '../ports/index.ts';
 import type { World } from '../runs/index.ts';
@@ -84,6 +84,7 @@ export async function openRuntime(
   const cleanups = new AsyncDisposableStack();
   return disposedOnFailure(cleanups, async () => {
     const world = await openParts(operator, needs, options, cleanups);
+    if (needs.role !== 'reader' && operator.artifacts !== undefined) await claimArtifacts(world);
     const quota = { dir: operator.data, most: operator.maxDisk };
     // While a command in a terminal runs, no server cleans up this machine's folders.
     if (needs.role === 'standalone') {
@@ -93,6 +94,20 @@ export async function openRuntime(
     }
     return { world, trusted: openTrustedChecks(operator.data), close: closing(cleanups) };
   });
+}
+
+/** In an outage, whoever is about to delete artifacts claims them. */
+async function claimArtifacts({
+  artifacts,
+  log,
+  store,
+}: Pick<World, 'artifacts' | 'log' | 'store'>): Promise<void> {
+  try {
+    await artifacts.claim(await store.databaseName());
+  } catch (thrown) {
+    if (asFault(thrown).code === 'ENVIRONMENT_INVALID') throw thrown;
+    log.warn({ err: thrown }, 'It is not known yet which database the artifacts belong to.');
+  }
 }
 
 /** A command in a terminal does not wait for disk space: if a quota cannot be enforced, this is only logged. */

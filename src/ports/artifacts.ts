@@ -13,7 +13,7 @@ export interface SweepOptions {
   readonly before: number;
 }
 
-/** Content-addressed texts. Writes are atomic; `get` verifies the hash. */
+/** Content-addressed texts of one database. Writes are atomic; `get` verifies the hash. */
 export interface Artifacts {
   /**
    * Stores a text; durable when it resolves. Renews the time of an existing artifact. Faults: DISK_FULL,
@@ -25,6 +25,11 @@ export interface Artifacts {
    * an outage.
    */
   get(ref: ArtifactRef): Promise<string>;
+  /**
+   * Marks the artifacts as those of the database with this name. Rejects with ENVIRONMENT_INVALID if they are another
+   * one's already: each would delete what only the other refers to. Other faults as for `put`.
+   */
+  claim(database: string): Promise<void>;
   /**
    * Deletes old unreferenced artifacts, and temporary files left by a crash. An artifact that is put again at the
    * same time is kept. May be repeated after a failure. Faults as for `put`.

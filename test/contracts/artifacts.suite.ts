@@ -56,6 +56,16 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
       expect(await artifacts.get(unwanted)).toBe('unwanted, é');
     });
 
+    test('the first database to claim them has them, and any other is refused', async () => {
+      const artifacts = await open();
+      await artifacts.claim('one');
+      await artifacts.claim('one');
+      await expect(artifacts.claim('another')).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+      const swept = { files: 0, bytes: 0 };
+      expect(await artifacts.sweep({ keep: () => false, before: Date.now() + 60_000 })).toEqual(swept);
+      await expect(artifacts.claim('another')).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+    });
+
     test('a sweep of an empty store removes nothing', async () => {
       const artifacts = await open();
       expect(await artifacts.sweep({ keep: () => false, before: Date.now() + 60_000 })).toEqual({

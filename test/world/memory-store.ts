@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { sumsOf } from '../../src/adapters/gateway/ledger.ts';
 import type { Reply } from '../../src/core/brief/index.ts';
 import {
@@ -98,6 +98,7 @@ export function memoryStore(): Store {
   const answers = new Map<string, ArtifactRef>();
   const recipes = new Map<string, Recipe>();
   const intents = new Map<string, Map<string, Intent>>();
+  const name = randomUUID();
   const { keepAnswer, ...modelAnswers } = memoryAnswers();
   const picked = memoryPicks((id) => entry(id));
 
@@ -301,6 +302,7 @@ export function memoryStore(): Store {
       }
       return { runs: expired, calls: old, audit: 0, answers: 0 };
     },
+    databaseName: async () => name,
     async artifactsInUse() {
       const rows = [...entries.values()].map(({ run, candidates }) => [run, ...candidates.values()]);
       const text = JSON.stringify([
@@ -379,7 +381,12 @@ export function memoryStore(): Store {
 export function memoryArtifacts(): Artifacts {
   const contents = new Map<string, string>();
   const times = new Map<string, number>();
+  let owner: string | null = null;
   return {
+    async claim(database) {
+      owner ??= database;
+      if (owner !== database) throw new Fault('ENVIRONMENT_INVALID', 'They belong to another database.');
+    },
     async put(content) {
       const bytes = Buffer.from(content, 'utf8');
       const sha256 = createHash('sha256').update(bytes).digest('hex');

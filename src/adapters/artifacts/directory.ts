@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type ArtifactRef, asFault, Fault } from '../../core/model/index.ts';
 import type { Artifacts, SweepOptions, Swept } from '../../ports/index.ts';
@@ -71,6 +71,20 @@ async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   }
   await sync(folder);
   if (made !== undefined) await sync(dirname(folder));
+}
+
+/** Writes a small file if none is there, and returns what is there. */
+async function createOnce(path: string, bytes: Buffer): Promise<Buffer> {
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeDurably(draft, bytes);
+  try {
+    await link(draft, path);
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return readFile(path);
 }
 
 /** False when it is not there any more. */
@@ -148,6 +162,13 @@ export function openArtifacts(dir: string): Artifacts {
       });
     },
 
+    claim: (database) =>
+      asFaults(async () => {
+        const path = join(dir, OWNER);
+        const owner = (await readShared(path)) ?? (await createOnce(path, Buffer.from(database)));
+        requireOwner(owner.toString(), database, dir);
+      }),
+
     get: (ref) =>
       asFaults(async () => verified(await readShared(join(dir, artifactName(ref.sha256))), ref, dir)),
 
@@ -163,6 +184,18 @@ export function openArtifacts(dir: string): Artifacts {
         return swept;
       }),
   };
+}
+
+/** The file or object with the name of the database whose rows refer to the artifacts. */
+export const OWNER = 'database';
+
+/** `where`: the place of the artifacts. Fault ENVIRONMENT_INVALID. */
+export function requireOwner(owner: string, database: string, where: string): void {
+  if (owner === database) return;
+  throw new Fault(
+    'ENVIRONMENT_INVALID',
+    `ARTIFACTS_URL: the artifacts in ${where} belong to another database than the one of this command. Each of the two would delete what only the other one needs, so nothing was changed. Set DATABASE_URL to that database, or ARTIFACTS_URL to another place; if that database is no longer in use, delete ${where}/${OWNER}.`,
+  );
 }
 
 const HASH_PATTERN = /^[0-9a-f]{64}$/;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { type ArtifactRef, Fault, inParallel } from '../../core/model/index.ts';
 import type { Bucket } from '../../core/settings/index.ts';
 import type { Artifacts, SweepOptions, Swept } from '../../ports/index.ts';
-import { artifactName, artifactRef, hashInName, verified } from './directory.ts';
+import { artifactName, artifactRef, hashInName, OWNER, requireOwner, verified } from './directory.ts';
 import { requester, type S3Request, type S3Response } from './requests.ts';
 
 export interface S3Options extends Bucket {
@@ -93,6 +93,21 @@ export function openS3Artifacts(options: S3Options): Artifacts {
       const ref = artifactRef(body);
       await must({ method: 'PUT', url: addressOf(ref.sha256), body, sha256: ref.sha256 });
       return ref;
+    },
+
+    async claim(database) {
+      const url = new URL(under + OWNER, root);
+      const owner = async (): Promise<string | null> => {
+        const answer = await ask({ method: 'GET', url });
+        if (isGone(answer)) return null;
+        if (answer.status !== 200) throw faultOf(where, 'GET', answer);
+        return answer.body.toString();
+      };
+      const body = Buffer.from(database);
+      if ((await owner()) === null)
+        await must({ method: 'PUT', url, body, sha256: artifactRef(body).sha256 });
+      // Read again: another database may have claimed them at the same moment, and the last one has them.
+      requireOwner((await owner()) ?? '', database, where);
     },
 
     async get(ref: ArtifactRef) {

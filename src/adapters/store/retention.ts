@@ -101,6 +101,16 @@ export function retention(db: Db): Retention {
         };
       }),
 
+    databaseName: () =>
+      inTransaction(db, async (tx) => {
+        const { rows } = await sql<{ name: string }>`
+          insert into runoff.intent (scope, key, state, result)
+          values ('database', 'name', 'done', to_jsonb(gen_random_uuid()))
+          on conflict (scope, key) do update set state = 'done'
+          returning result #>> '{}' as name`.execute(tx);
+        return rows[0]?.name ?? '';
+      }),
+
     artifactsInUse: () =>
       inTransaction(db, async (tx) => {
         const names = new Set<string>();

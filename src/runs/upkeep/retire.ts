@@ -42,12 +42,14 @@ type RetirePorts = Pick<World, 'store' | 'artifacts' | 'engine' | 'clock' | 'log
 /**
  * Deletes expired data: branches of losing candidates on GitHub, then rows, then artifacts that are no longer
  * referenced. An interrupted pass is completed by the next. `dry` only counts runs and rows; branches, flows and
- * artifacts are only known when they are deleted. Faults: DATABASE_UNAVAILABLE.
+ * artifacts are only known when they are deleted. Faults: DATABASE_UNAVAILABLE, ENVIRONMENT_INVALID if the artifacts belong
+ * to another database.
  */
 export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = false): Promise<Retired> {
   const { store, artifacts, engine, clock } = parts;
   const now = clock.now();
   const before = { runs: now - keep.runs, ledger: now - keep.ledger, keys: now - IDEMPOTENCY_KEY_MS };
+  if (!dry) await artifacts.claim(await store.databaseName());
   // The outcomes of a run outlive it, so they are kept before it goes.
   if (!dry) await keepDueOutcomes(parts);
   const due = await store.expire(before, true);

@@ -109,6 +109,13 @@ test("an artifact is in use while any row refers to it, the engine's rows includ
   expect([...(await store.artifactsInUse())].toSorted()).toEqual([ours, theirs]);
 });
 
+test('a database has one name, however many ask for it at the same time', async () => {
+  const names = await Promise.all(Array.from({ length: 4 }, () => store.databaseName()));
+  expect(new Set([...names, await store.databaseName()])).toEqual(
+    new Set([expect.stringMatching(/^[0-9a-f-]{36}$/)]),
+  );
+});
+
 test('what a command has said is deleted with it, and answers to work without a run after the same time', async () => {
   const place = { ...ORIGIN, thread: 7, isPull: false, on: 'conversation' as const };
   const by = { id: 5, login: 'mona' };
