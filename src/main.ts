@@ -48,7 +48,8 @@ const { stdout, stderr, env } = process;
 const commandExit = exitHandler({
   screen: openScreen({ stdout, stderr, env }),
   onInterrupt(handler) {
-    const signals = ['SIGINT', 'SIGTERM'] as const;
+    // A terminal that is closed sends SIGHUP.
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
     for (const signal of signals) process.on(signal, handler);
     return () => {
       for (const signal of signals) process.off(signal, handler);
@@ -56,7 +57,7 @@ const commandExit = exitHandler({
   },
   exit: (code) => process.exit(code),
 });
-const { terminal } = commandExit;
+const { terminal, follow } = commandExit;
 const { screen, onInterrupt } = terminal;
 process.stdout.on('error', (error) => endUnwritten({ screen, exit: commandExit.end }, error));
 
@@ -168,12 +169,12 @@ const shell: Shell = {
   useEnvFile: settings.use,
   // Commands that only read records need no keys, limits or sandboxes.
   open: (needs) =>
-    commandExit.follow(atTerminal(needs.role === 'reader').then((operator) => openRuntime(operator, needs))),
+    follow(atTerminal(needs.role === 'reader').then((operator) => openRuntime(operator, needs))),
   openContests: async () => openContestFolders(await atTerminal(true)),
-  openArena: (executes) => commandExit.follow(atTerminal().then((operator) => openArena(operator, executes))),
+  openArena: (executes) => follow(atTerminal().then((operator) => openArena(operator, executes))),
   openMining: async () => openMining(await atTerminal()),
   openPreparing: async () => openPreparing(await atTerminal()),
-  openSelecting: (how) => commandExit.follow(atTerminal().then((operator) => openSelecting(operator, how))),
+  openSelecting: (how) => follow(atTerminal().then((operator) => openSelecting(operator, how))),
   choose: process.stdin.isTTY && process.stderr.isTTY ? choose : null,
   chooseOne: process.stdin.isTTY && process.stderr.isTTY ? chooseOne : null,
   page: pager === null ? null : (text) => page(pager, text),
@@ -186,16 +187,16 @@ const shell: Shell = {
       ...(signal ? { signal } : {}),
     }),
   cores: availableParallelism(),
-  ui: async (request) => showLocalPages(await atTerminal(true), request, terminal),
+  ui: async (request) => showLocalPages(await atTerminal(true), request, terminal, follow),
   openRunPage: async (world, run) => openRunPage(await atTerminal(true), { world, run }, terminal),
   serve: async () => serve(await settings.read(), terminal),
   work: async () => work(await settings.read(), terminal),
   // Loaded on demand, so that the App does not load the demo's GitHub.
   demo: async (options) =>
     (await import('./demo/index.ts')).runDemo({ ...options, command: ownCommand }, terminal),
-  doctor: (repository) => diagnose(settings.read, repository),
-  prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun),
-  moveDatabase: async (request) => moveAway(await atTerminal(), request),
+  doctor: (repository) => diagnose(settings.read, repository, follow),
+  prune: async (dryRun) => pruneByHand(await atTerminal(), dryRun, follow),
+  moveDatabase: async (request) => moveAway(await atTerminal(), request, follow),
   agents: agentsOf(() => atTerminal()),
   newRunId: () => systemRandom.runId(),
   userName: systemUser,

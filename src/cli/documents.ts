@@ -171,6 +171,12 @@ export const DOCUMENTS = {
       z.strictObject({ branch: z.string(), kept: z.string().nullable().describe('Null: deleted.') }),
     ),
   }),
+  forget: z.strictObject({
+    dryRun: z.boolean(),
+    repository: z.string().describe('Its key, such as github-42.'),
+    outcomes: count.describe('Outcomes of candidates that were deleted; in a dry run, that would be.'),
+  }),
+  'token-revoke': z.strictObject({ token: z.string().describe('Its id.'), revoked: z.literal(true) }),
   error: FaultDocument,
 } as const satisfies Readonly<Record<string, z.ZodType>>;
 

@@ -3,9 +3,16 @@ import { counted, Fault } from '../core/model/index.ts';
 import type { World } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
 import { repositoriesNamed } from './leaderboard.ts';
+import { jsonOption } from './options.ts';
+import { jsonText } from './render/index.ts';
 
 /** Far more than a repository has. */
 const ALL_RUNS = 1_000_000;
+
+interface ForgetFlags {
+  readonly dryRun: boolean;
+  readonly json?: boolean;
+}
 
 /** `runoff forget`: deletes what became of a repository's candidates, which stays when its runs are deleted. */
 export function addForget(program: Command, shell: Shell, done: (code: number) => void): void {
@@ -14,12 +21,11 @@ export function addForget(program: Command, shell: Shell, done: (code: number) =
     .description("delete what was kept about a repository's candidates, as after the App was uninstalled")
     .argument('<repository>', 'OWNER/NAME, the path of a local repository, or a key such as github-42')
     .option('--dry-run', 'count what would be deleted, without deleting anything', false)
-    .action(async (repository: string, { dryRun }: { readonly dryRun: boolean }) =>
-      done(await forget(shell, repository, dryRun)),
-    );
+    .addOption(jsonOption())
+    .action(async (repository: string, flags: ForgetFlags) => done(await forget(shell, repository, flags)));
 }
 
-async function forget(shell: Shell, asked: string, dryRun: boolean): Promise<number> {
+async function forget(shell: Shell, asked: string, { dryRun, json }: ForgetFlags): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {
     const [key, ...others] = await repositoriesNamed(world, asked, shell.cwd);
@@ -32,7 +38,9 @@ async function forget(shell: Shell, asked: string, dryRun: boolean): Promise<num
       ? (await world.store.outcomes({ repositories: [key], runs: ALL_RUNS })).length
       : await world.store.deleteOutcomes(key);
     shell.screen.out(
-      `${counted(count, 'outcome')} of candidates of ${asked} ${dryRun ? 'would be' : count === 1 ? 'was' : 'were'} deleted.\n`,
+      json
+        ? `${jsonText({ dryRun, repository: key, outcomes: count })}\n`
+        : `${counted(count, 'outcome')} of candidates of ${asked} ${dryRun ? 'would be' : count === 1 ? 'was' : 'were'} deleted.\n`,
     );
     return EXIT.done;
   } finally {

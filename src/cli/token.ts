@@ -49,7 +49,8 @@ export function addToken(program: Command, shell: Shell, done: (code: number) =>
     .command('revoke')
     .description('revoke a token immediately; this cannot be undone')
     .argument('<id>', 'id of the token, as `runoff token list` shows it')
-    .action(async (id: string) => done(await revoke(shell, id)));
+    .addOption(jsonOption())
+    .action(async (id: string, { json = false }: { json?: boolean }) => done(await revoke(shell, id, json)));
 }
 
 const verbs = (text: string): readonly TokenVerb[] =>
@@ -136,12 +137,12 @@ function tokenLine(token: ApiToken, now: number): string {
 
 const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
 
-async function revoke(shell: Shell, id: string): Promise<number> {
+async function revoke(shell: Shell, id: string, json: boolean): Promise<number> {
   const { world, close } = await shell.open({ role: 'reader' });
   try {
     if (!(await revokeToken(world, id)))
       throw new Fault('TOKEN_REFUSED', `Token ${JSON.stringify(id)} does not exist or is already revoked.`);
-    shell.screen.out(`Token ${id} is revoked.\n`);
+    shell.screen.out(json ? `${jsonText({ token: id, revoked: true })}\n` : `Token ${id} is revoked.\n`);
     return EXIT.done;
   } finally {
     await close();

@@ -9,6 +9,7 @@ import type { World } from '../runs/index.ts';
 import type { Health, WebOptions } from '../server/index.ts';
 import type { DoctorFinding, Runtime } from '../shell.ts';
 import { agentFindings, modelFindings } from './agents.ts';
+import type { FollowOpening } from './connections.ts';
 import { artifactsOf, artifactsText, checkArtifacts, dataPaths, openDataFolder } from './data-folder.ts';
 import { ownCommand, ownSetUp } from './installation.ts';
 import { openLog } from './instrumentation.ts';
@@ -28,7 +29,8 @@ const MIN_FREE_BYTES = 2 * 2 ** 30;
  */
 export async function diagnose(
   read: SettingsSource['read'],
-  repository?: string,
+  repository: string | undefined,
+  follow: FollowOpening,
 ): Promise<readonly DoctorFinding[]> {
   const findings: DoctorFinding[] = [nodeFinding(), await gitFinding()];
   let operator: Operator;
@@ -45,7 +47,7 @@ export async function diagnose(
     await checked('data folder', () => spaceIn(operator)),
     ...sandboxFindings,
     ...(await repositoryOf(operator, sandbox, repository)),
-    await checked('database', () => databaseOf(operator)),
+    await checked('database', () => databaseOf(operator, follow)),
     await checked('artifacts', () => artifactsIn(operator)),
     ...(await agentFindings(operator, sandbox).catch((thrown: unknown) => [faultFinding('coders', thrown)])),
     ...(await modelFindings(operator).catch((thrown: unknown) => [faultFinding('model keys', thrown)])),
@@ -150,7 +152,7 @@ async function repositoryOf(
   ]);
 }
 
-async function databaseOf(operator: Operator): Promise<Omit<DoctorFinding, 'name'>> {
+async function databaseOf(operator: Operator, follow: FollowOpening): Promise<Omit<DoctorFinding, 'name'>> {
   if (operator.databaseUrl) {
     const store = await openStore(operator.databaseUrl);
     const others = await store.executors().finally(() => store.close());
@@ -158,11 +160,12 @@ async function databaseOf(operator: Operator): Promise<Omit<DoctorFinding, 'name
     const [lack] = [...apartFromWorkers(others, operator), ...unclaimedWork([...others, taking(operator)])];
     return lack ? { state: 'warning', detail, remedy: lack } : { state: 'ok', detail };
   }
-  const postgres = await startEmbeddedPostgres({
+  const starting = startEmbeddedPostgres({
     dir: dataPaths(operator.data).database,
     log: openLog(operator),
   });
-  await postgres.stop();
+  const postgres = await follow(starting.then(({ version, stop }) => ({ version, close: () => stop() })));
+  await postgres.close();
   return { state: 'ok', detail: `embedded Postgres ${postgres.version}` };
 }
 

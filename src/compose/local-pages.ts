@@ -10,7 +10,7 @@ import { startWeb } from '../server/index.ts';
 import { EXIT, type LocalPagesRequest, onPresses, type RunPage, type Terminal } from '../shell.ts';
 import { openLocalSignIn, openWeb, type WebApp } from '../web/index.ts';
 import { arenaOf } from './arena.ts';
-import { disposedOnFailure } from './connections.ts';
+import { disposedOnFailure, type FollowOpening } from './connections.ts';
 import { openRuntime } from './runtime.ts';
 
 /** Milliseconds for answers that are under way when the server ends. */
@@ -24,13 +24,14 @@ export async function showLocalPages(
   operator: Operator,
   { run, open }: LocalPagesRequest,
   terminal: Terminal,
+  follow: FollowOpening,
 ): Promise<number> {
   const stop = Promise.withResolvers<void>();
   const stopListening = onPresses(terminal.onInterrupt, () => stop.resolve());
   const cleanups = new AsyncDisposableStack();
   cleanups.defer(async () => stopListening());
   return disposedOnFailure(cleanups, async () => {
-    const runtime = await openRuntime(operator, { role: 'reader' });
+    const runtime = await follow(openRuntime(operator, { role: 'reader' }));
     cleanups.defer(runtime.close);
     const { world } = runtime;
     if (run !== null && (await world.store.originOf(run))?.kind !== 'local')

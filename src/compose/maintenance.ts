@@ -6,7 +6,7 @@ import { systemRandom } from '../adapters/system/index.ts';
 import type { Operator } from '../core/settings/index.ts';
 import { flows, retire } from '../runs/index.ts';
 import type { PrunedByHand, RuntimeNeeds } from '../shell.ts';
-import { closing, disposedOnFailure, openDatabase } from './connections.ts';
+import { closing, disposedOnFailure, type FollowOpening, openDatabase } from './connections.ts';
 import { foldersByKind } from './data-folder.ts';
 import { openLog } from './instrumentation.ts';
 import { openRuntime } from './runtime.ts';
@@ -20,12 +20,20 @@ interface MoveRequest {
 }
 
 /** Copies the database of this environment to the one at `to`; see `moveDatabase`. */
-export async function moveAway(operator: Operator, request: MoveRequest): Promise<readonly MovedTable[]> {
+export async function moveAway(
+  operator: Operator,
+  request: MoveRequest,
+  follow: FollowOpening,
+): Promise<readonly MovedTable[]> {
   const cleanups = new AsyncDisposableStack();
   const log = openLog(operator);
-  const moved = await disposedOnFailure(cleanups, async () => {
-    const from = await openDatabase(operator, false, log, cleanups);
-    return moveDatabase({
+  const opening = disposedOnFailure(cleanups, async () => ({
+    from: await openDatabase(operator, false, log, cleanups),
+    close: closing(cleanups),
+  }));
+  const { from, close } = await follow(opening);
+  try {
+    return await moveDatabase({
       ...request,
       from,
       launchLock: LAUNCH_LOCK,
@@ -34,22 +42,26 @@ export async function moveAway(operator: Operator, request: MoveRequest): Promis
         await prepareEngineSchema(url, log);
       },
     });
-  });
-  await closing(cleanups)();
-  return moved;
+  } finally {
+    await close();
+  }
 }
 
 /**
  * Does the daily upkeep now, even while a server is running. `dry`: only counts the rows that would be removed, and
  * measures the folders.
  */
-export async function pruneByHand(operator: Operator, dry: boolean): Promise<PrunedByHand> {
+export async function pruneByHand(
+  operator: Operator,
+  dry: boolean,
+  follow: FollowOpening = (opening) => opening,
+): Promise<PrunedByHand> {
   if (!dry) await requireServedDatabase(operator);
   // An executor with a new name: it shortens the engine's records too, and has nothing to resume.
   const needs: RuntimeNeeds = dry
     ? { role: 'reader' }
     : { role: 'standalone', executor: `cli-prune-${systemRandom.runId()}`, github: true };
-  const { world, close } = await openRuntime(operator, needs, { prunes: false });
+  const { world, close } = await follow(openRuntime(operator, needs, { prunes: false }));
   try {
     if (!dry) await world.engine.launch(flows(world));
     const retired = await retire(world, operator.keep, dry);

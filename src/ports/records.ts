@@ -289,9 +289,8 @@ export interface Outcomes {
 /** Deletes expired data. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */
 export interface Retention {
   /**
-   * Deletes what has expired; `dry` only reports it. A run is kept while it is active, while it waits for a pick,
-   * while its pull request is open, and permanently if a person made a pick, because people come back to what they
-   * chose. Outcomes stay.
+   * Deletes what has expired; `dry` only reports it. A run is kept while it is active, waits for a pick or has an open
+   * pull request, and for good if a person picked: people come back to what they chose. Outcomes stay.
    */
   expire(before: Expiry, dry: boolean): Promise<Expired>;
   /** All artifact names that any row references, including the engine's rows if they are in the same database. */

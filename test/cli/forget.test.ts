@@ -13,6 +13,9 @@ test('outcomes of a repository are counted, then deleted under all its names; ot
   expect(await cli.type('forget', 'Acme/Store', '--dry-run')).toBe(0);
   expect(cli.out()).toBe('3 outcomes of candidates of Acme/Store would be deleted.\n');
   expect(await store.outcomes({ runs: 9 })).toHaveLength(4);
+  const counted = shellOver({ store });
+  expect(await counted.type('forget', 'Acme/Store', '--dry-run', '--json')).toBe(0);
+  expect(JSON.parse(counted.out())).toEqual({ dryRun: true, repository: 'github-42', outcomes: 3 });
   const again = shellOver({ store });
   expect(await again.type('forget', 'Acme/Store')).toBe(0);
   expect(again.out()).toBe('3 outcomes of candidates of Acme/Store were deleted.\n');

@@ -53,7 +53,8 @@ test.each([
 });
 
 test('`select` names on standard error what it executes, and each ignored key once', async () => {
-  const request = { candidates: [{ id: 'a', patch: '' }], evalautor: ['metrics'] };
+  const candidate = { id: 'a', patch: '', singals: {}, signals: { aplied: false } };
+  const request = { candidates: [candidate], evalautor: ['metrics'], issue: { statment: 'Fix it' } };
   const lines = [
     { ...request, id: 7, repoDir: '/r' },
     { ...request, id: 'text' },
@@ -71,7 +72,7 @@ test('`select` names on standard error what it executes, and each ignored key on
   );
   expect(await type('select', '--jobs', '1')).toBe(1);
   expect(err()).toBe(
-    `Request 7: unknown keys are ignored: "evalautor".
+    `Request 7: unknown keys are ignored: "evalautor", "issue.statment", "candidates.singals", "candidates.signals.aplied".
 Request 7: executing 1 candidate …
 1 answered, 1 of them without a pick; 1 failed.
 `,

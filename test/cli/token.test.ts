@@ -71,8 +71,11 @@ test('a token is made, shown once, listed without its text, and revoked', async 
     code: 2,
     err: expect.stringContaining('already revoked'),
   });
+  const other = JSON.parse((await type('create', '--for', 'mona', ...LISTS, '--json')).out) as { id: string };
+  const revoked = JSON.parse((await type('revoke', other.id, '--json')).out) as unknown;
+  expect(revoked).toEqual({ token: other.id, revoked: true });
   expect((await type('list')).out).toContain('revoked');
-  expect((await store.audited({ limit: 9 })).map(({ entry }) => entry)).toEqual([
+  expect((await store.audited({ limit: 9 })).map(({ entry }) => entry).slice(2)).toEqual([
     { kind: 'token', what: 'revoked', token: id, by: null },
     { kind: 'token', what: 'created', token: id, by: { id: 5, login: 'mona' } },
   ]);

@@ -72,6 +72,20 @@ test('an interrupt before the start ends with exit code 130 and no run; stored r
     expect(await me.runoff('runs')).toMatchObject(nothing);
   }));
 
+test.each([
+  ['its terminal is closed', (child: ChildProcess) => void child.kill('SIGHUP')],
+  ['nobody reads its output', (child: ChildProcess) => void child.stdout?.destroy()],
+])('`runoff ui` leaves no database behind when %s', (_when, leave) =>
+  atTerminal({ firstTime: true }, async (me) => {
+    const { child, ended } = me.start('ui');
+    const lock = join(me.home, 'data', 'pg', 'pg18', 'postmaster.pid');
+    await until(() => existsSync(lock));
+    leave(child);
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(existsSync(lock)).toBe(false);
+  }),
+);
+
 test('a resume after kill -9 between two turns of a coder repeats no answered request', () => {
   tried({
     id: 'command-line-killed',

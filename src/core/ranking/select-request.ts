@@ -55,14 +55,13 @@ export const SelectCandidate = z.object({
 });
 export type SelectCandidate = z.infer<typeof SelectCandidate>;
 
-const StoredIssue = z.union([
-  z.string().max(REQUEST_LIMITS.statement),
-  z.object({
-    repo: shortText.nullish(),
-    lang: shortText.nullish(),
-    statement: z.string().max(REQUEST_LIMITS.statement).nullish(),
-  }),
-]);
+const IssueParts = z.object({
+  repo: shortText.nullish(),
+  lang: shortText.nullish(),
+  statement: z.string().max(REQUEST_LIMITS.statement).nullish(),
+});
+
+const StoredIssue = z.union([z.string().max(REQUEST_LIMITS.statement), IssueParts]);
 
 /**
  * One input line of `runoff select`. With `repoDir` and `testCommand` the candidates are executed; otherwise their
@@ -90,9 +89,21 @@ export const SelectRequest = z
   });
 export type SelectRequest = z.infer<typeof SelectRequest>;
 
-/** The keys of a request that are ignored; one of them may be misspelt. */
-export const unknownKeysOf = (request: object): readonly string[] =>
-  Object.keys(request).filter((key) => !Object.hasOwn(SelectRequest.shape, key));
+/**
+ * The keys that are ignored, of a valid request and inside it, such as `candidates.singals`; one of them may be misspelt.
+ */
+export function unknownKeysOf(request: object): readonly string[] {
+  const { candidates, issue } = request as Pick<SelectRequest, 'candidates' | 'issue'>;
+  const inside = candidates.flatMap((one) => [
+    ...unknownIn(one, SelectCandidate.shape, 'candidates.'),
+    ...unknownIn(one.signals, Signals.shape, 'candidates.signals.'),
+  ]);
+  const ofIssue = typeof issue === 'string' ? [] : unknownIn(issue, IssueParts.shape, 'issue.');
+  return [...new Set([...unknownIn(request, SelectRequest.shape, ''), ...ofIssue, ...inside])];
+}
+
+const unknownIn = (given: object | null | undefined, known: object, at: string): readonly string[] =>
+  Object.keys(given ?? {}).flatMap((key) => (Object.hasOwn(known, key) ? [] : [`${at}${key}`]));
 
 /** The text of an issue in any of its forms; empty for none. */
 export const statementOf = ({ issue }: SelectRequest): string =>
