@@ -1,19 +1,29 @@
-import { recognise } from './command-kinds.ts';
+import { type RunnerName, recognise } from './command-kinds.ts';
 import { wordsOf } from './program-words.ts';
 
-/** A command that runs all its tests, and the options of it that would have chosen some. */
+/** A command that runs all its tests, and the options of it that would have chosen some, as they are named to people. */
 interface WholeCommand {
   readonly command: string;
   readonly taken: readonly string[];
 }
 
 /** A quick look at a line: most commands choose nothing. */
-const MAY_CHOOSE = /changed|affected|shard|picked|since|lastCommit|partition|--splits|\s-o\b/i;
+const MAY_CHOOSE =
+  /changed|affected|shard|picked|since|lastCommit|partition|--splits|bail|fail|exitfirst|--stop-on|\s-[a-z]*[bfox]/i;
 
 /** Such options, with their values. */
 const CHOICES =
   / --(?:(?:onlyChanged|lastCommit|changedFilesWithAncestor|affected|picked|uncommitted|untracked)(?:=\S+)?|(?:changed|only-changed|since)(?:=\S+| [^- ]\S*)?|(?:changedSince|shard|test-shard|partition)[= ]\S+|(?:splits|group|shard-id|num-shards)[= ]\d+)(?= |$)/g;
 const CHOICES_OF_JEST = / -o(?= |$)/g;
+/** Options that end the run at a failing test: those behind it would look as if they were gone. */
+const STOPS_EARLY =
+  / --?(?:(?:bail|max-?fail)(?:[= ]\d+|=true)?|exitfirst|fail-?fast(?:=\S+)?|stop-on-(?:failure|error|defect))(?= |$)/g;
+/** The same as letters; pytest's may stand among others. */
+const STOPPING_LETTERS: Readonly<Partial<Record<RunnerName, readonly [letter: RegExp, left: string]>>> = {
+  pytest: [/ -(?=[vqsxl]*x)([vqsxl]+)(?= |$)/g, 'x'],
+  mocha: [/ -(b)(?= |$)/g, 'b'],
+  unittest: [/ -(f)(?= |$)/g, 'f'],
+};
 /** The commits that `nx affected` compares. */
 const COMMITS_OF_NX = / --(?:base|head|files)[= ]\S+/g;
 
@@ -22,7 +32,8 @@ const WORKSPACE_RUNNER = /^(?:turbo|nx|lerna|nextest|playwright)$/;
 /**
  * A command without the options that choose tests by what changed in git, or a numbered part of them: in a clone of one
  * commit, where a candidate's patch is not committed, they choose none or the wrong ones. `nx affected` becomes
- * `nx run-many`. Filters of pnpm and turbo are left to the choice of packages.
+ * `nx run-many`. Filters of pnpm and turbo are left to the choice of packages. Also without those that end the run at the
+ * first failing test.
  */
 export function withAllTests(command: string): WholeCommand {
   const whole = { command, taken: [] };
@@ -45,9 +56,43 @@ export function withAllTests(command: string): WholeCommand {
     take(affected);
   }
   if (found?.runner === 'jest') options = options.replace(CHOICES_OF_JEST, take);
-  options = options.replace(CHOICES, take);
-  return taken.length === 0 ? whole : { command: `${words.slice(0, at + 1).join(' ')}${options}`, taken };
+  options = withoutStops(options.replace(CHOICES, take), found?.runner);
+  const isWhole = options === ` ${words.slice(at + 1).join(' ')}`;
+  return isWhole ? whole : { command: `${words.slice(0, at + 1).join(' ')}${options}`.trimEnd(), taken };
 }
+
+function withoutStops(options: string, runner: RunnerName | undefined): string {
+  const [letters, letter = ''] = (runner && STOPPING_LETTERS[runner]) ?? [];
+  const plain = runner === undefined ? options : options.replace(STOPS_EARLY, '');
+  if (letters === undefined) return plain;
+  return plain.replace(letters, (_, found: string) => {
+    const left = found.replaceAll(letter, '');
+    return left === '' ? '' : ` -${left}`;
+  });
+}
+
+/** What configures a runner at the top of the repository, and the option that overrules it there. */
+const CONFIGURATIONS: Readonly<Partial<Record<RunnerName, readonly [file: RegExp, option: string]>>> = {
+  vitest: [/^vite(?:st)?\.(?:config|workspace)\.[cm]?[jt]s$/, '--bail=0'],
+  mocha: [/^(?:\.mocharc\.\w+|package\.json)$/, '--no-bail'],
+  ava: [/^(?:ava\.config\.[cm]?js|package\.json)$/, '--no-fail-fast'],
+};
+
+/** Whether a file at the top may say that a run ends at the first failing test. */
+export const configuresTests = (path: string): boolean =>
+  Object.values(CONFIGURATIONS).some(([file]) => file.test(path));
+
+/**
+ * The option that overrules a configuration which ends the run at the first failing test; empty without one, since
+ * older versions of these runners refuse the option.
+ */
+export function overruledStop(runner: RunnerName, files: Readonly<Record<string, string>>): string {
+  const [file, option = ''] = CONFIGURATIONS[runner] ?? [];
+  const texts = Object.entries(files).filter(([path]) => file?.test(path));
+  return texts.some(([, text]) => CONFIGURED_STOP.test(text)) ? option : '';
+}
+
+const CONFIGURED_STOP = /(?:^|[\s{,])["']?(?:bail|failFast)["']?\s*:\s*(?:true\b|[1-9])/m;
 
 /** What is said about the options that were taken off; none without such. */
 export const choiceNotes = (taken: readonly string[]): readonly string[] =>

@@ -5,7 +5,14 @@ import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import { endingCommand, endingLine, hintFor } from './report-options.ts';
 import type { ReportSource } from './report-source.ts';
 import { anyReports, anyRunnerOptions, PASSED_BY_TOX } from './reports-of-any-runner.ts';
-import { type FocusForm, focusForm, mavenReport, type RunnerForm, runnerForm } from './runner-forms.ts';
+import {
+  type FocusForm,
+  focusForm,
+  mavenReport,
+  type ReportPlace,
+  type RunnerForm,
+  runnerForm,
+} from './runner-forms.ts';
 import {
   arrangeSteps,
   pathOf,
@@ -56,7 +63,7 @@ export interface ReportPlan {
   focus(files: readonly string[]): readonly TestCommand[] | null;
   /** Modules that the only command tests together; absent if it cannot test some of them. */
   readonly modules?: TestModules;
-  /** What was changed in the command, as sentences; absent: nothing. */
+  /** What people should know about changes in the command, as sentences. */
   readonly notes?: readonly string[];
 }
 
@@ -84,10 +91,10 @@ export function reportPlan(
   const line = testCommandLine(testCommand, files['package.json']);
   const inner = line.last ?? line.inner;
   const found = recognise(inner);
-  const form = found && runnerForm(found, line, folder);
+  const form = found && runnerForm(found, line, { folder, files });
   if (steps && isComposite(steps, form !== null && reaches(line, form))) {
     const chosen = steps.filter((step) => !apart(step));
-    return stepsPlan(testCommand, chosen, folder);
+    return stepsPlan(testCommand, chosen, { folder, files });
   }
   const hint = found ? {} : hintFor(inner);
   const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
@@ -160,13 +167,13 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
 function canBeReached(step: TestStep): boolean {
   const line = stepCommandLine(step);
   const found = step.script || step.recipe ? recognise(line.inner) : null;
-  const form = found && runnerForm(found, line, '');
+  const form = found && runnerForm(found, line, { folder: '', files: {} });
   return form !== null && reaches(line, form);
 }
 
 /** Each step as a command of its own; without reports if tests write none, otherwise unchanged. */
-function stepsPlan(testCommand: string, steps: readonly TestStep[], folder: string): ReportPlan {
-  const parts = arrangeSteps(steps).map((part) => ({ part, planned: plannedStep(part, folder) }));
+function stepsPlan(testCommand: string, steps: readonly TestStep[], place: ReportPlace): ReportPlan {
+  const parts = arrangeSteps(steps).map((part) => ({ part, planned: plannedStep(part, place) }));
   const ofPackage = (command: TestCommand, { step }: StepRun): TestCommand =>
     step.package === undefined ? command : { ...command, package: step.package };
   const last = parts.findLast(({ planned }) => planned.focused !== null);
@@ -174,15 +181,15 @@ function stepsPlan(testCommand: string, steps: readonly TestStep[], folder: stri
   const plain = parts.map(({ part, planned }) =>
     ofPackage(part.step.kind === 'tests' ? plainCommand(shellCommand(part)) : planned.command, part),
   );
-  // As it stands, the command would choose some of the tests again.
   const taken = steps.flatMap((step) => step.taken ?? []);
-  const whole = taken.length === 0 ? wholeCommand(testCommand) : null;
+  // As it stands, the command would choose some of the tests again, or succeed in any case.
+  const whole = steps.every((step) => step.taken === undefined) ? wholeCommand(testCommand) : null;
   return {
     kind: 'reports',
     commands: withUniqueNames(parts.map(({ part, planned }) => ofPackage(planned.command, part))),
     otherwise: { kind: 'steps', commands: withUniqueNames(plain), otherwise: whole, focus: () => null },
     ...(unread ? hintFor(unread.part.step.command) : {}),
-    ...(taken.length === 0 ? {} : { notes: choiceNotes(taken) }),
+    notes: choiceNotes(taken),
     focus(files) {
       const { focused, command } = last?.planned ?? {};
       if (!last || !focused || !command || last.part.step.folder !== '') return null;
@@ -198,8 +205,9 @@ interface PlannedStep {
   readonly focused: FocusForm | null;
 }
 
-function plannedStep(part: StepRun, folder: string): PlannedStep {
+function plannedStep(part: StepRun, place: ReportPlace): PlannedStep {
   const { step } = part;
+  const { folder } = place;
   if (step.kind !== 'tests') {
     const label = step.kind === 'other' ? 'step' : step.kind;
     const check = `${label}: ${step.folder === '' ? '' : `${step.folder} `}${step.command.slice(0, MAX_CHECK_NAME_CHARS)}`;
@@ -211,7 +219,7 @@ function plannedStep(part: StepRun, folder: string): PlannedStep {
   }
   const line = stepCommandLine(step);
   const found = recognise(line.inner);
-  const form = found && runnerForm(found, line, folder);
+  const form = found && runnerForm(found, line, place);
   if (!form) return { command: unknownCommand(shellCommand(part), folder), found, focused: null };
   const { command, ...plan } = planOf(line.last ?? step.command, { line, form, folder });
   const focused = plan.report && line.last !== null ? focusForm(found, folder) : null;

@@ -1,3 +1,4 @@
+import { overruledStop } from './chosen-tests.ts';
 import { optionsOf, type Recognised, type RunnerName, unquoted } from './command-kinds.ts';
 import { inOneProcess, isBetterNodeTest, labTests, nodeOptions, withoutReporters } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
@@ -30,8 +31,27 @@ export interface FocusForm {
   readonly report?: ReportSource;
 }
 
-/** Null if the runner cannot write a report this way. */
-export function runnerForm(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
+/** Where a report is written, and for which repository. */
+export interface ReportPlace {
+  readonly folder: string;
+  /** Texts of the base commit (`stepFiles`). */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/**
+ * Null if the runner cannot write a report this way. A run that the project lets end at the first failing test goes on.
+ */
+export function runnerForm(
+  found: Recognised,
+  line: TestCommandLine,
+  { folder, files }: ReportPlace,
+): RunnerForm | null {
+  const form = formOf(found, line, folder);
+  const stop = overruledStop(found.runner, files);
+  return form && stop !== '' ? { ...form, append: `${stop} ${form.append}`.trimEnd() } : form;
+}
+
+function formOf(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
   const { runner, words } = found;
   const own = REPORTS[runner](folder);
   const plain = { env: {}, append: '', report: own };

@@ -28,7 +28,7 @@ export interface TestStep {
   readonly alone?: true;
   /** Folder of the workspace package whose tests it runs or prepares; absent outside of packages. */
   readonly package?: string;
-  /** Options that would have chosen some of its tests, which are taken off. */
+  /** Another command than the repository's: without what lets it run some tests or succeed in any case. What is said. */
   readonly taken?: readonly string[];
 }
 
@@ -107,7 +107,12 @@ function stepsIn(line: string, place: CommandContext): readonly TestStep[] | nul
   return found.includes(null) ? null : found.flatMap((steps) => steps ?? []);
 }
 
+/** The end of a line that succeeds whatever its commands do. */
+const ALWAYS_SUCCEEDS = /\s*(?:\|\|\s*(?:true|:|exit 0)|;\s*(?:true|exit 0))\s*$/;
+
 function chainSteps(line: string, place: CommandContext): readonly TestStep[] | null {
+  const tests = ALWAYS_SUCCEEDS.test(line) ? chainSteps(line.replace(ALWAYS_SUCCEEDS, ''), place) : null;
+  if (tests?.some(({ kind }) => kind === 'tests')) return tests.map((step) => ({ taken: [], ...step }));
   const commands = chainParts(line);
   // Nothing may change the state of the shell for later commands.
   if (!commands || commands.some((part) => part === '' || CHANGES_SHELL.test(part))) return null;
@@ -115,7 +120,7 @@ function chainSteps(line: string, place: CommandContext): readonly TestStep[] | 
   return commands.flatMap((part) => {
     const { command, taken } = withAllTests(part);
     const steps = followed(command, place) ?? [stepOf(command, place)];
-    return taken.length === 0 ? steps : steps.map((step) => ({ ...step, taken }));
+    return command === part ? steps : steps.map((step) => ({ ...step, taken }));
   });
 }
 

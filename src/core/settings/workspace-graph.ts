@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { configuresTests } from './chosen-tests.ts';
 import { goFolders, isPackageFolder, nestedGoModules } from './go-modules.ts';
 import { mavenModules, pomFiles } from './maven-modules.ts';
 import { SAMPLE_FOLDERS } from './repository-recipe.ts';
@@ -62,7 +63,8 @@ const MAX_OTHER_PACKAGES = 8;
 export function stepFiles(paths: readonly string[]): readonly string[] {
   const present = new Set(paths);
   const below = paths.filter((path) => /^[\w@.-]+\/package\.json$/.test(path) && !SAMPLE_FOLDERS.test(path));
-  return [...TOP_FILES.filter((path) => present.has(path)), ...below.slice(0, MAX_OTHER_PACKAGES)];
+  const top = [...TOP_FILES.filter((path) => present.has(path)), ...paths.filter(configuresTests)];
+  return [...new Set([...top, ...below.slice(0, MAX_OTHER_PACKAGES)])];
 }
 
 /**

@@ -566,6 +566,66 @@ describe('options that choose tests by what changed in git, or a part of them, a
   });
 });
 
+describe('a run goes on behind a failing test, so that those after it are not missing', () => {
+  test.each([
+    ['mocha -b test', 'mocha test'],
+    ['npx mocha --bail', 'npx mocha'],
+    ['pytest -x', 'pytest'],
+    ['pytest -xvs tests', 'pytest -vs tests'],
+    ['python3 -m pytest --maxfail=2 -q', 'python3 -m pytest -q'],
+    ['vitest run --bail 1', 'vitest run'],
+    ['npx ava --fail-fast', 'npx ava'],
+    ['go test -failfast ./...', 'go test ./...'],
+    ['python3 -m unittest -f', 'python3 -m unittest'],
+    ['vendor/bin/phpunit --stop-on-failure', 'vendor/bin/phpunit'],
+    ['bun test --bail=3', 'bun test'],
+  ])('%s', (command, whole) => {
+    expect(testSteps(command)?.map((step) => step.command)).toEqual([whole]);
+    expect(reportPlan(command).notes).toEqual([]);
+  });
+
+  test.each([
+    'mocha -f pattern',
+    'pytest -k box',
+    'pytest --exitfirstly',
+    'tsc -b',
+    'cargo test --no-fail-fast',
+    'rm -f x',
+  ])('but no other option is taken off: %s', (command) => {
+    expect(testSteps(command)?.map((step) => step.command)).toEqual([command]);
+  });
+
+  test.each([
+    ['mocha', '.mocharc.yml', 'spec: test\nbail: true\n', 'mocha --no-bail --reporter json'],
+    ['mocha', 'package.json', '{"mocha": {"bail": true}}', 'mocha --no-bail --reporter json'],
+    [
+      'vitest run',
+      'vitest.config.ts',
+      'export default { test: { bail: 1 } };',
+      'vitest run --bail=0 --reporter=default',
+    ],
+    ['ava', 'ava.config.js', 'export default {\n  failFast: true,\n};', 'ava --no-fail-fast --tap'],
+    ['mocha', '.mocharc.json', '{"bail": false}', 'mocha --reporter json'],
+    ['vitest run', 'vite.config.ts', '// the bail: 1 of others', 'vitest run --bail=0 --reporter=default'],
+    ['vitest run', 'package.json', '{"jest": {"bail": 1}}', 'vitest run --reporter=default'],
+  ])('where the configuration ends it: %s with %s', (command, file, text, expected) => {
+    expect(stepFiles([file])).toEqual([file]);
+    expect(reportPlan(command, { [file]: text }).commands[0]?.command).toContain(expected);
+  });
+});
+
+test.each(['jest || true', 'jest || exit 0', 'jest; exit 0', 'jest || :'])(
+  'a script that succeeds whatever its tests do counts by its tests: %s',
+  (script) => {
+    const { commands, otherwise } = reportPlan('npm test', scripts({ test: script, pretest: 'tsc' }));
+    expect(commands.map(({ command }) => command.replace(/^export .*?; /, ''))).toEqual([
+      expect.stringMatching(/^tsc && jest --maxWorkers=2 .*--json/),
+    ]);
+    expect(otherwise?.commands[0]?.command).toMatch(/jest$/);
+    expect(otherwise?.otherwise).toBeNull();
+  },
+);
+
 describe('the plan of a command with several steps', () => {
   const PATH = 'export PATH="$PWD/node_modules/.bin:$PATH"; ';
   const commands = ({ commands: all }: ReportPlan) =>
