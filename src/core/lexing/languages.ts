@@ -4,6 +4,8 @@ export interface LexicalSyntax {
   readonly token: RegExp;
   /** Comments and literals that may span lines. */
   readonly blocks: readonly LexicalBlock[];
+  /** A sticky pattern: a comment that is no block, from its beginning to its end. */
+  readonly note: RegExp;
   /** A slash may begin a regular expression. */
   readonly regex?: true;
   /** An ordinary string may span lines. */
@@ -41,13 +43,13 @@ const WORD = String.raw`${NAME}|\p{N}[\p{L}\p{N}_]*(?:\.\p{N}[\p{L}\p{N}_]*)?`;
 /** A character literal; a lifetime has no second quote. */
 const CHARACTER = String.raw`'(?:[^'\\]|\\.[^']{0,8})'`;
 /** Not in an address, which in markup and settings is not quoted. */
-const SLASHES = String.raw`(?<![:/])\/\/.*`;
+const SLASHES = String.raw`(?<![:/])\/\/`;
 /** Not within a word: shells and regular expressions have the same sign there. */
-const HASH = String.raw`(?<![^\s;])#(?!\{).*`;
+const HASH = String.raw`(?<![^\s;])#(?!\{)`;
 const NOTHING = '[]';
 
 interface LexicalTokens {
-  /** A comment to the end of the line. */
+  /** What begins a comment to the end of the line. */
   readonly note?: string;
   /** The quotes of strings. */
   readonly quotes: string;
@@ -60,7 +62,7 @@ interface LexicalTokens {
 function syntaxWith(
   { note = NOTHING, quotes, literal = NOTHING, opaque = NOTHING }: LexicalTokens,
   blocks: readonly LexicalBlock[] = [],
-  more: Omit<LexicalSyntax, 'token' | 'blocks'> = {},
+  more: Partial<Omit<LexicalSyntax, 'token' | 'blocks'>> = {},
 ): LexicalSyntax {
   const strings = [...quotes].map((quote) => String.raw`${quote}(?:[^${quote}\\]|\\.)*`);
   const groups = [
@@ -74,7 +76,7 @@ function syntaxWith(
     ['sign', '[^]'],
   ] as const;
   const token = new RegExp(groups.map(([name, source]) => `(?<${name}>${source})`).join('|'), 'uy');
-  return { token, blocks, ...more };
+  return { token, blocks, note: /.*/uy, ...more };
 }
 
 const STARS: LexicalBlock = { open: String.raw`\/\*`, close: '*/', is: 'comment' };
@@ -114,7 +116,7 @@ const SCRIPT_TOKENS: LexicalTokens = { note: SLASHES, quotes: `"'` };
 const SCRIPT = { regex: true, quotesAlike: 'always', freeSemicolons: true } as const;
 const ELEMENTS = { ...SCRIPT, elements: true } as const;
 const C_TOKENS: LexicalTokens = { note: SLASHES, quotes: '"', literal: CHARACTER };
-const DASH_TOKENS: LexicalTokens = { note: String.raw`(?<!\S)--(?![>|^<=+*.]).*`, quotes: `"'` };
+const DASH_TOKENS: LexicalTokens = { note: String.raw`(?<!\S)--(?![>|^<=+*.])`, quotes: `"'` };
 const HASH_TOKENS: LexicalTokens = { note: HASH, quotes: `"'` };
 const SHELL_TOKENS: LexicalTokens = { ...HASH_TOKENS, literal: '`[^`]*`' };
 const SHELL = { multiline: true, unsureEscapes: true, quotesAlike: 'plain' } as const;
@@ -136,7 +138,7 @@ const SYNTAX_BY_EXTENSION: readonly (readonly [RegExp, LexicalSyntax])[] = [
   [/\.(?:vue|svelte|astro)$/i, syntaxWith(SCRIPT_TOKENS, [STARS, ARROWS, TEMPLATE], ELEMENTS)],
   [
     /\.(?:py|pyi|pyx|pxd|bzl)$/i,
-    syntaxWith({ note: '#.*', quotes: `"'` }, DOCS, { quotesAlike: 'always', indented: true }),
+    syntaxWith({ note: '#', quotes: `"'` }, DOCS, { quotesAlike: 'always', indented: true }),
   ],
   [/\.go$/i, syntaxWith(C_TOKENS, [STARS, RAW])],
   [/\.rs$/i, syntaxWith(C_TOKENS, [STARS, RUST_RAW], MULTILINE)],
@@ -155,10 +157,10 @@ const SYNTAX_BY_EXTENSION: readonly (readonly [RegExp, LexicalSyntax])[] = [
   [
     /\.php$/i,
     syntaxWith(
-      // The end of a block of PHP ends a comment, too.
-      { note: String.raw`(?:(?<![:/])\/\/|#(?!\[))(?:(?!\?>).)*`, quotes: `"'` },
+      { note: String.raw`(?<![:/])\/\/|#(?!\[)`, quotes: `"'` },
       [STARS, ARROWS],
-      { ...MULTILINE, ...PLAIN_ALIKE, heredoc: PHP_HEREDOC },
+      // The end of a block of PHP ends a comment, too.
+      { ...MULTILINE, ...PLAIN_ALIKE, heredoc: PHP_HEREDOC, note: /(?:(?!\?>).)*/uy },
     ),
   ],
   [/\.css$/i, syntaxWith({ quotes: `"'` }, [STARS], PLAIN_ALIKE)],
@@ -173,9 +175,9 @@ const SYNTAX_BY_EXTENSION: readonly (readonly [RegExp, LexicalSyntax])[] = [
   [/\.(?:hs|elm|adb|ads)$/i, syntaxWith({ ...DASH_TOKENS, quotes: '"', literal: CHARACTER }, [BRACES])],
   [
     /\.(?:clj[cs]?|el|lisp|scm|rkt|asm)$/i,
-    syntaxWith({ note: String.raw`(?<!\S);.*`, quotes: '"' }, [], MULTILINE),
+    syntaxWith({ note: String.raw`(?<!\S);`, quotes: '"' }, [], MULTILINE),
   ],
-  [/\.(?:erl|hrl|tex)$/i, syntaxWith({ note: String.raw`(?<!\S)%.*`, quotes: '"' })],
+  [/\.(?:erl|hrl|tex)$/i, syntaxWith({ note: String.raw`(?<!\S)%`, quotes: '"' })],
   [
     /(?:\.(?:rb|rake)|(?:^|\/)(?:gem|rake|pod|fast|vagrant)file)$/i,
     syntaxWith({ ...SHELL_TOKENS, opaque: String.raw`\/|%[qQwWiIrxs]?[^\p{L}\p{N}_\s=]|\?["'\x60#]` }, [], {
@@ -207,7 +209,7 @@ const SYNTAX_BY_EXTENSION: readonly (readonly [RegExp, LexicalSyntax])[] = [
   // Elsewhere on a line the sign is part of a value.
   [
     /\.(?:cfg|ini|conf|properties)$|(?:^|\/)\.[\w.-]*ignore$/i,
-    syntaxWith({ note: String.raw`#(?<=^\s*#).*`, quotes: '"' }),
+    syntaxWith({ note: String.raw`#(?<=^\s*#)`, quotes: '"' }),
   ],
   [/\.(?:jl|nim|graphql|gql|ps1|cmake)$/i, syntaxWith(HASH_TOKENS, TRIPLES, UNSURE)],
   [

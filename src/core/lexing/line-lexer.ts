@@ -31,7 +31,8 @@ const REGEX_LITERAL = /\/(?![*/])(?:[^\\/[]|\\.|\[(?:[^\]\\]|\\.){0,200}\]){1,10
 const CONTINUES = /^(?:[([{,=+\-*/%\\.&|^<>@~"]|and|or|not|in|is|if|else|return|yield|await|lambda)$/;
 /** A quote that begins no literal; but not that of a lifetime. */
 const STRAY_QUOTE = /[`"]|'(?!\p{L}[\p{L}\p{N}_]*(?!'))|\\["'`]/uy;
-const SCALAR_START = /[:-](?:\s+[!&]\S+)*\s+[|>][-+\d]*\s*(?:\s#.*)?$/;
+// A value has at most a tag and an anchor.
+const SCALAR_START = /[:-](?:\s+[!&]\S+){0,2}\s+[|>][-+\d]*\s*(?:\s#.*)?$/;
 const BRACKET_STEPS: ReadonlyMap<string, number> = new Map([
   ['(', 1],
   ['[', 1],
@@ -59,6 +60,8 @@ export class LineLexer {
   #parts: LexedPart[] = [];
   /** On this line, a comment may have begun. */
   #mayBeComment = false;
+  /** Offset of what is first on this line, apart from blanks; -1 for an empty line. */
+  #first = -1;
 
   /** `doubtful`: none of these lines certainly has a comment. */
   constructor(syntax: LexicalSyntax, begun: OpenBlock | null = null, doubtful = false) {
@@ -76,13 +79,14 @@ export class LineLexer {
   line(text: string, from = 0): readonly LexedPart[] {
     this.#parts = [];
     this.#mayBeComment = false;
+    this.#first = text.search(/\S/);
     this.#endDoubt(text);
     if (text === '' && this.#block) this.#add('text', 0, 0);
     for (let at = from; at < text.length; ) {
       at = this.#block ? this.#inBlock(text, at, this.#block) : this.#next(text, at);
     }
     if (this.#doubt === 'line' && !text.endsWith('\\')) this.#doubt = null;
-    if (this.#syntax.scalars && SCALAR_START.test(text)) this.#distrust({ indent: text.search(/\S/) });
+    if (this.#syntax.scalars && SCALAR_START.test(text)) this.#distrust({ indent: this.#first });
     return this.#parts;
   }
 
@@ -98,9 +102,8 @@ export class LineLexer {
 
   #endDoubt(text: string): void {
     const doubt = this.#doubt;
-    if (doubt === null || typeof doubt === 'string' || text.trim() === '') return;
-    const ends =
-      'until' in doubt ? text.trimStart().startsWith(doubt.until) : text.search(/\S/) <= doubt.indent;
+    if (doubt === null || typeof doubt === 'string' || this.#first < 0) return;
+    const ends = 'until' in doubt ? text.startsWith(doubt.until, this.#first) : this.#first <= doubt.indent;
     if (ends) this.#doubt = null;
   }
 
@@ -134,28 +137,34 @@ export class LineLexer {
     if (found.cut !== undefined) return this.#literal(text, at, to, true);
     const block = blocks.find((_, i) => found[`open${i}`] !== undefined);
     if (block?.is === 'text' || (block && !this.#doubt)) return this.#begin(block, text, at, to);
-    if (found.note !== undefined && this.#isComment(found.note)) return this.#add('comment', at, to);
+    const end = found.note === undefined ? at : this.#commentEnd(text, at);
+    if (end > at) return this.#add('comment', at, end);
     if (found.opaque !== undefined) this.#distrust('line');
     if (found.note !== undefined || block) this.#mayBeComment = true;
     if (found.word !== undefined) {
       this.#last = found.word;
       // No statement begins within brackets: they were not read right, or are those of an excerpt.
-      if (/^(?:def|class)$/.test(found.word) && text.slice(0, at).trim() === '') this.#depth = 0;
+      if (/^(?:def|class)$/.test(found.word) && at === this.#first) this.#depth = 0;
       return this.#add('word', at, to);
     }
     this.#readSign(text, at);
     return this.#add('sign', at, at + 1);
   }
 
-  #isComment(note: string): boolean {
+  /** The end of a comment that begins here; `at` if it is doubtful. It is not read again for each sign of a line in doubt. */
+  #commentEnd(text: string, at: number): number {
+    const { note, elements } = this.#syntax;
+    if (this.#doubt !== null) return at;
+    note.lastIndex = at;
+    const comment = note.exec(text)?.[0] ?? '';
     // Text between tags that has code in it is no comment.
-    if (this.#syntax.elements && /\{|<\//.test(note)) this.#distrust('line');
-    return this.#doubt === null;
+    if (elements && /\{|<\//.test(comment)) this.#distrust('line');
+    return this.#doubt === null ? at + comment.length : at;
   }
 
   #begin({ close, is, ...block }: LexicalBlock, text: string, at: number, to: number): number {
     const opened = text.slice(at, to);
-    const isStatement = text.slice(0, at).trim() === '' && this.#depth === 0 && !CONTINUES.test(this.#last);
+    const isStatement = at === this.#first && this.#depth === 0 && !CONTINUES.test(this.#last);
     this.#open.push({
       ...block,
       close: typeof close === 'string' ? close : close(opened),

@@ -479,6 +479,28 @@ describe('production code that knows it is being tested', () => {
     expect(await severities(path, line)).toEqual(['gate']);
   });
 
+  test.each([
+    ['src/a.ts', "const env = { ...process.env, LD_PRELOAD: '' };"],
+    ['src/a.ts', 'const env = { ...process.env, NODE_OPTIONS: undefined, LD_PRELOAD: undefined };'],
+    ['src/a.py', 'env["LD_PRELOAD"] = ""'],
+    ['src/a.py', 'env["PYTHONSTARTUP"] = None'],
+    ['run.sh', 'export GOFLAGS=""'],
+  ])('a variable that is emptied is asked about: %s: %s', async (path, line) => {
+    expect(await severities(path, line)).toEqual(['question']);
+  });
+
+  test.each([
+    ['run.sh', `export LD_PRELOAD=''"./a.so"`],
+    ['src/a.py', 'os.environ["LD_PRELOAD"] = "./a.so"'],
+    ['src/a.ts', "process.env['LD_PRELOAD'] = path;"],
+    ['src/a.ts', "process.env.LD_PRELOAD = '' + './a.so';"],
+    ['src/a.ts', "const env = { LD_PRELOAD: '' || './a.so' };"],
+    ['src/a.ts', 'const env = { LD_PRELOAD: undefined ?? path };'],
+    ['src/a.ts', "const env = { LD_PRELOAD: '', GOFLAGS: '-mod=mod' };"],
+  ])('a variable with a value eliminates, however it is written: %s: %s', async (path, line) => {
+    expect(await severities(path, line)).toEqual(['gate']);
+  });
+
   test('a driver for diffs that is built into git hides nothing', async () => {
     expect(await adding('.gitattributes', '*.py diff=python')).toEqual([]);
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { LineLexer, lexicalSyntaxOf } from '../../../src/core/lexing/index.ts';
 import { comparePatches } from '../../../src/core/likeness/index.ts';
 import { change, created, patch } from './sample.ts';
 
@@ -135,4 +136,38 @@ test('patches of many megabytes are read up to the limits', () => {
   const alike = change('src/a.ts', [...Array(5_000).fill(' same();'), ...Array(4_000).fill('+same();')]);
   const found = comparePatches([wide, files, hunks, nested, alike].map((text, i) => ({ id: `${i}`, text })));
   expect(found.map(({ score }) => Number.isFinite(score))).toEqual([true, true, true, true, true]);
+});
+
+/** The characters that patterns match while one line is read: its time, without a clock. */
+function charactersMatched(path: string, line: string): number {
+  const syntax = lexicalSyntaxOf(path);
+  if (!syntax) throw new Error(`${path}: no syntax`);
+  const exec = RegExp.prototype.exec;
+  let matched = 0;
+  const spy = vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, text: string) {
+    const found = exec.call(this, text);
+    matched += found?.[0].length ?? 0;
+    return found;
+  });
+  try {
+    new LineLexer(syntax).line(line);
+  } finally {
+    spy.mockRestore();
+  }
+  return matched;
+}
+
+test.each([
+  ['a.php', '"#{'],
+  ['a.ts', '/\\'],
+  ['a.tsx', '<a>{ // '],
+  ['a.rb', '/ #'],
+  ['a.sql', '$$ --'],
+  ['a.zig', '\\\\//'],
+  ['a.groovy', '\\//'],
+  ['a.yml', "'\\' #"],
+])('a line twice as long takes twice the work: %s: %s', (path, part) => {
+  const [once, twice] = [500, 1_000].map((n) => charactersMatched(path, part.repeat(n)));
+  expect(once).toBeGreaterThan(0);
+  expect(twice).toBeLessThan((once ?? 0) * 2.5);
 });
