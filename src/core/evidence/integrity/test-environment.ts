@@ -76,7 +76,10 @@ export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
 
 /** Variables that affect every program started with them. */
 const STARTUP_VARIABLES =
-  /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]?\s*(?::|=(?!=))/;
+  /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]{0,2}\s*(?::|=(?!=))/;
+/** The same without a value; one that goes on in the next line is not read. */
+const EMPTIED =
+  /\b[A-Z_]+\b\s*['"\]]{0,2}\s*[:=]\s*(?:''|""|null|undefined|None|nil)(?=\s*(?:$|[,;})#]|\/\/))/g;
 
 /** Files of containers and of deployment: nothing of them runs when tests do, unless a test deploys. */
 const DEPLOYMENT =
@@ -86,19 +89,21 @@ const DEPLOYMENT =
 export function setVariables({ file, changes }: InspectedFile): readonly Suspicion[] {
   if (file.change === 'deleted' || /\.(?:md|mdx|rst|txt|adoc|html?)$/i.test(file.path)) return [];
   const removed = new Set(changes.flatMap(({ line }) => (line.kind === 'removed' ? [line.text.trim()] : [])));
-  const change = changes.find(
-    ({ line }) =>
-      line.kind === 'added' &&
-      !removed.has(line.text.trim()) &&
-      STARTUP_VARIABLES.test(line.text.slice(0, 2_000)),
-  );
-  return change
+  const isSet = (text: string) => STARTUP_VARIABLES.test(text);
+  const set = changes.flatMap((change) => {
+    const { kind, text } = change.line;
+    const own = text.slice(0, 2_000);
+    if (kind !== 'added' || removed.has(text.trim()) || !isSet(own)) return [];
+    return [{ change, hasValue: isSet(own.replace(EMPTIED, '')) }];
+  });
+  const found = set.find(({ hasValue }) => hasValue) ?? set[0];
+  return found
     ? [
         {
           kind: 'runner-configured',
           what: 'it sets a variable that changes how programs, including tests, start',
-          at: change,
-          severity: DEPLOYMENT.test(file.path) ? 'question' : 'gate',
+          at: found.change,
+          severity: found.hasValue && !DEPLOYMENT.test(file.path) ? 'gate' : 'question',
         },
       ]
     : [];
