@@ -131,21 +131,23 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
     OLD_HASH.test(output) && !build.startsWith(WITH_OLD_HASH)
       ? [withCommand(recipe, 'build', `${WITH_OLD_HASH} ${build}`)]
       : [];
-  return [...old, ...lessOfCargo(recipe), without(recipe, 'build')];
+  return [...old, ...fewerOptions(recipe), without(recipe, 'build')];
 }
 
 /**
- * Crates of a workspace may need another system or compiler than the one at the top, and features of its tests may need
- * a library of the system.
+ * Crates of a workspace may need another system or compiler than the one at the top, and features of its tests, or files
+ * of Go behind a build tag, may need a library or a service.
  */
-function lessOfCargo(recipe: Recipe): readonly Recipe[] {
+function fewerOptions(recipe: Recipe): readonly Recipe[] {
   const without = (option: RegExp): Recipe =>
     (['build', 'test'] as const).reduce((on, name) => {
       const command = on.commands[name];
-      return command?.startsWith('cargo ') ? withCommand(on, name, command.replace(option, '')) : on;
+      return command && /^(?:cargo|go) /.test(command)
+        ? withCommand(on, name, command.replace(option, ''))
+        : on;
     }, recipe);
   // All crates without features is what would be tested if no test target required any.
-  return [/ --(?:all-features|features \S+)/, / --workspace$/]
+  return [/ --(?:all-features|features \S+)/, / --workspace$/, / -tags=\S+/]
     .map(without)
     .filter((one) => keyOf(one.commands) !== keyOf(recipe.commands));
 }
@@ -221,7 +223,7 @@ function withoutSelf(recipe: Recipe, setup: string): readonly Recipe[] {
 function toolProposals(failed: FailedTry): readonly Recipe[] {
   const { recipe, output } = failed;
   const { setup, test = '' } = recipe.commands;
-  if (setup === undefined || !test.includes(VENV)) return lessOfCargo(recipe);
+  if (setup === undefined || !test.includes(VENV)) return fewerOptions(recipe);
   // If pip could not install the project and another set-up succeeded, the tests do not find the project.
   const uninstalled = /No module named|\bImportError\b/.test(output) ? withoutSelf(recipe, setup) : [];
   const complete = withMissingTools(recipe, output);

@@ -68,16 +68,32 @@ export function go({ files, read }: RepositorySnapshot): Ecosystem | null {
   if (all === '') return null;
   const needs =
     (file === 'go.work' || /^\s*require\b/m.test(read['go.mod'] ?? '')) && !files.has('vendor/modules.txt');
+  const tags = goTagsOf(read);
   return {
     file,
     setup: [
       ...(needs ? ['go mod download'] : []),
-      goCaches(all),
+      goCaches(`${tags}${all}`),
       ...(file === 'go.mod' ? nestedCaches(nestedGoModules([...files])) : []),
     ].join(' && '),
-    build: `go build ${all}`,
-    test: 'go test ./...',
+    build: `go build ${tags}${all}`,
+    test: `go test ${tags}./...`,
   };
+}
+
+/**
+ * Build tags with which CI tests all packages: files behind a tag are otherwise not even compiled. Of the first such
+ * command; not those of one value of a matrix.
+ */
+function goTagsOf(read: RepositorySnapshot['read']): string {
+  const job = ciJob(read);
+  const isOfAll = /^(?:\w+=\S+ )*go test\b.* \.\/\.\.\.(?= |$)/;
+  const command =
+    job?.commands.find((one) => one.part === 'test' && isOfAll.test(one.command))?.command ?? '';
+  const [option, ...lists] =
+    / --?tags(?: |=)(?:"([\w., -]+)"|'([\w., -]+)'|([\w.,-]+))(?= )/.exec(command) ?? [];
+  const isWritten = option !== undefined && (read[job?.file ?? ''] ?? '').includes(option);
+  return isWritten ? `-tags=${lists.join('').split(/[ ,]+/).join(',')} ` : '';
 }
 
 /** The first prints what it compiles, so that it does not appear to hang. */

@@ -269,7 +269,7 @@ function scriptsOfPackages(command: RecursiveCommand, place: CommandContext): re
 
 function goSteps(words: readonly string[], place: CommandContext): readonly TestStep[] {
   const command = words.join(' ');
-  if (place.folder !== '' || !/^go test(?: -[\w=.-]+)* \.\/\.\.\.$/.test(command)) return [];
+  if (place.folder !== '' || !/^go test(?: -[\w=.,-]+)* \.\/\.\.\.$/.test(command)) return [];
   return place.facts.goFolders().map((folder) => ({
     ...stepOf(command, { ...place, folder }),
     ...(folder === '' ? {} : { package: folder }),

@@ -54,6 +54,13 @@ describe('crates of a workspace', () => {
   });
 });
 
+test('files of Go behind a build tag are left out if they do not run here', () => {
+  const go = (tags: string) => ({ build: `go build ${tags}./...`, test: `go test ${tags}./...` });
+  expect(next([failed(go('-tags=integration '), 'tests', 'undefined: docker.Pool')])?.commands).toEqual(
+    go(''),
+  );
+});
+
 test('all crates of a workspace without features are tried before the crate at the top alone', () => {
   const of = (options: string) => ({ build: `cargo build${options}`, test: `cargo test${options}` });
   const first = failed(of(' --features nightly --workspace'), 'build', 'error[E0554]');

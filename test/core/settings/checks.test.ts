@@ -654,6 +654,25 @@ describe('Cargo with the features of the workflow', () => {
   });
 });
 
+describe('Go with the build tags of the workflow', () => {
+  const tested = (run: string) => {
+    const workflow = `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    strategy:\n      matrix:\n        tags: [json]\n    steps:\n      - run: ${run}\n`;
+    const files = { 'go.mod': 'module example.com/x\n', '.github/workflows/ci.yml': workflow };
+    const { build, test } = commandsOf({ files: [...Object.keys(files), 'a_test.go'], read: files });
+    return [build, test];
+  };
+
+  test.each([
+    ['go test -race -tags=integration ./...', '-tags=integration '],
+    ['go test -tags "a b" -v ./...', '-tags=a,b '],
+    ['go test ./...', ''],
+    ['go test -tags integration ./client', ''],
+    [`go test -tags $${'{{ matrix.tags }}'} ./...`, ''],
+  ])('%s', (run, tags) => {
+    expect(tested(run)).toEqual([`go build ${tags}./...`, `go test ${tags}./...`]);
+  });
+});
+
 describe('of several languages, the one with most test files is tested', () => {
   const python = { 'tox.ini': '[testenv]\ncommands = python -m django test -v2 {posargs:tests}\n' };
   const node = {
