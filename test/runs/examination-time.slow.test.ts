@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestRun } from '../../src/core/evidence/index.ts';
 import { rememberInMemory } from '../../src/runs/examine/areas.ts';
-import {
-  type FixtureOptions,
-  NODE_TEST,
-  openSharedFixture,
-  type SharedFixture,
-} from './examination-world.ts';
+import { type FixtureOptions, openSharedFixture, type SharedFixture } from './examination-world.ts';
 
 let shared: SharedFixture;
 let base: TestRun;

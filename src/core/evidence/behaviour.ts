@@ -54,6 +54,8 @@ export interface Behaviour {
   readonly group: number;
   /** The most informative differences, at most three. */
   readonly differences: readonly BehaviourDifference[];
+  /** Where inputs were left out because some took long, hung or ended the process; absent if nowhere. */
+  readonly leftOut?: 'base' | 'own';
 }
 
 /** An input on which candidates differ. */

@@ -27,8 +27,10 @@ export interface ProbeRun {
    * each time.
    */
   readonly cases: ReadonlyMap<string, 'passed' | 'failed'>;
-  /** The time ran out before all cases: one that is missing has no result. Absent otherwise. */
+  /** It ended before all cases: one that is missing has no result. Absent otherwise. */
   readonly late?: true;
+  /** Inputs were left out, because too many of them took long, hung or ended the process. Absent otherwise. */
+  readonly cut?: true;
 }
 
 /** A derived test file: the sandbox program's conversion of a test file, with its cases. */
@@ -57,6 +59,8 @@ const DerivedFile = z.object({
 export const DerivedTests = z.object({
   files: z.array(DerivedFile).max(200),
   unused: z.array(z.string()).max(100),
+  /** For each author of changed code, the values that it alone contributes to the inputs, as texts. */
+  values: z.array(z.array(z.string().max(400)).max(500)).max(100),
 });
 export type DerivedTests = z.infer<typeof DerivedTests>;
 
@@ -94,6 +98,10 @@ type ProbeLine = z.infer<typeof ProbeLine>;
 export const ProbeOutput = z.object({
   lines: z.array(z.unknown()).max(200_000),
   ended: z.enum(['done', 'late', 'restarts']),
+  /** Why only unchanged tests ran in the end. */
+  cut: z.enum(['late', 'restarts']).nullable(),
+  /** Values that were not used any more, because inputs with them hung or ended the process. */
+  avoided: z.array(z.string().max(400)).max(50_000),
 });
 export type ProbeOutput = z.infer<typeof ProbeOutput>;
 
@@ -108,7 +116,10 @@ interface ProbeChange {
  * Parses the output of a run of these derived tests. The derivation supplies the names of unchanged tests. The output
  * was written next to untrusted code, so malformed entries are ignored, and those about other files.
  */
-export function readProbeRun({ lines, ended }: ProbeOutput, derived: Pick<DerivedTests, 'files'>): ProbeRun {
+export function readProbeRun(
+  { lines, ended, cut, avoided }: ProbeOutput,
+  derived: Pick<DerivedTests, 'files'>,
+): ProbeRun {
   const titles = titlesOf(derived);
   const own = new Set(derived.files.map(({ file }) => file));
   const read = lines.flatMap((line) => {
@@ -126,21 +137,29 @@ export function readProbeRun({ lines, ended }: ProbeOutput, derived: Pick<Derive
     if (outcome && cases.get(outcome.id) !== 'failed')
       cases.set(outcome.id, outcome.passed ? 'passed' : 'failed');
   }
-  return { observations, cases, ...(ended === 'late' ? { late: true } : {}) };
+  const isCut = cut !== null || avoided.length > 0;
+  return {
+    observations,
+    cases,
+    ...(ended === 'done' ? {} : { late: true }),
+    ...(isCut ? { cut: true } : {}),
+  };
 }
 
 /**
- * The results of different files on one tree; null without any. It is late if the base's files are: how long a
+ * The results of different files on one tree; null without any. It is late or cut if the base's files are: how long a
  * candidate's file takes says nothing about others.
  */
 export function joinedRun(
   parts: readonly { readonly run: ProbeRun; readonly isOfBase: boolean }[],
 ): ProbeRun | null {
   if (parts.length === 0) return null;
+  const ofBase = parts.flatMap(({ run, isOfBase }) => (isOfBase ? [run] : []));
   return {
     observations: new Map(parts.flatMap(({ run }) => [...run.observations])),
     cases: new Map(parts.flatMap(({ run }) => [...run.cases])),
-    ...(parts.some(({ run, isOfBase }) => isOfBase && run.late) ? { late: true } : {}),
+    ...(ofBase.some(({ late }) => late) ? { late: true } : {}),
+    ...(ofBase.some(({ cut }) => cut) ? { cut: true } : {}),
   };
 }
 

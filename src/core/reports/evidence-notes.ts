@@ -1,4 +1,5 @@
 import { type LeftOut, lacksComparison, type MutantCount } from '../evidence/index.ts';
+import { formatList } from '../model/index.ts';
 import { counted, elapsed } from './format.ts';
 import type { RunView } from './view.ts';
 
@@ -11,6 +12,17 @@ export function cutNotes({ evidence }: Pick<RunView, 'evidence'>): readonly stri
   const unclear = lacksComparison(cut) ? ' Without them, no result is called clear.' : '';
   return [
     `The time for examining, ${limit}, was over before all was executed. Left out: ${parts}. They count neither for nor against a candidate.${unclear}`,
+  ];
+}
+
+/** Inputs that were not tried because others hung, took long or ended the process. */
+export function inputNotes({ evidence }: Pick<RunView, 'evidence'>): readonly string[] {
+  const on = (where: 'base' | 'own') =>
+    evidence.flatMap(({ alias, behaviour }) => (behaviour?.leftOut === where ? [alias] : []));
+  const places = on('base').length > 0 ? ['the base commit'] : on('own');
+  if (places.length === 0) return [];
+  return [
+    `Not all inputs on which candidates are compared were tried: on ${formatList(places)}, some hang, take long or end the process.`,
   ];
 }
 

@@ -8,7 +8,7 @@ import {
 import type { IndependentTestReport } from '../independent-tests/index.ts';
 import { type Alias, formatList } from '../model/index.ts';
 import { commandFailure, failureHint, howEnded, limitHelp, quotedCode } from './commands.ts';
-import { cutNotes, kindNotes } from './evidence-notes.ts';
+import { cutNotes, inputNotes, kindNotes } from './evidence-notes.ts';
 import { lockNotes } from './findings.ts';
 import { counted, shortSha } from './format.ts';
 import { code, prose } from './markdown.ts';
@@ -69,6 +69,7 @@ export function testNotes(
     ...notes,
     ...kindNotes(evidence),
     ...cutNotes(view),
+    ...inputNotes(view),
     ...lockNotes(view),
     ...(unmet.length > 0
       ? [

@@ -59,9 +59,19 @@ export function compareCandidates(
   const { behaviour, inputs } = compareBehaviour(onBase, behaving, likeness, derived.files);
   return {
     inputs,
-    behaviour: new Map(behaviour.map(({ id, ...own }) => [id, own])),
+    behaviour: new Map(
+      behaviour.map(({ id, ...own }, at) => [id, { ...own, ...leftOutOf(onBase, behaving[at]?.run) }]),
+    ),
     examples,
   };
+}
+
+function leftOutOf(
+  onBase: readonly ProbeRun[],
+  own: ProbeRun | null | undefined,
+): Pick<Behaviour, 'leftOut'> {
+  if (onBase.some(({ cut, late }) => cut ?? late)) return { leftOut: 'base' };
+  return (own?.cut ?? own?.late) ? { leftOut: 'own' } : {};
 }
 
 type ProductionPatch = Pick<PoolPatch, 'text' | 'files'>;

@@ -17,6 +17,8 @@ const GRAMMARS = '/opt/toolchain/grammars';
 /** Milliseconds for one run of all probes on one tree. Our default. */
 const RUN_MS = 20_000;
 const OUTPUT_BYTES = 24 * 2 ** 20;
+/** Share of the memory limit at which a variant ends. Our default: at the limit, all observations would be lost. */
+const MEMORY_SHARE = 0.75;
 
 /** The derived test files; without those of candidates if the program fails on them. Null if it fails anyway. */
 export async function deriveTests(
@@ -47,16 +49,18 @@ export async function deriveTests(
   return all === null && added.length > 0 ? derive('derive-base', []) : all;
 }
 
-/** Maximum length of changed code that is read, in characters. */
+/** Maximum length of changed code that is read, in characters; each candidate has a share. */
 const MAX_CHANGED_CHARS = 400_000;
 
-/** The candidates' changed code with surrounding lines, in an order independent of the candidates'. */
-function changedCode(ready: readonly BuiltCandidate[]): string {
-  const files = ready.flatMap(({ patch }) => (patch ? patch.production : []));
-  const texts = files.map((file) =>
-    file.hunks.flatMap(({ lines }) => lines.map(({ text }) => text)).join('\n'),
+/** Each candidate's changed code with surrounding lines, equal ones once. */
+function changedCode(ready: readonly BuiltCandidate[]): readonly string[] {
+  const texts = ready.map(({ patch }) =>
+    (patch ? patch.production : [])
+      .flatMap(({ hunks }) => hunks.flatMap(({ lines }) => lines.map(({ text }) => text)))
+      .join('\n'),
   );
-  return [...new Set(texts)].sort().join('\n').slice(0, MAX_CHANGED_CHARS);
+  const distinct = [...new Set(texts)];
+  return distinct.map((text) => text.slice(0, Math.floor(MAX_CHANGED_CHARS / distinct.length)));
 }
 
 /** Tests may import the package by its own name. */
@@ -69,8 +73,7 @@ async function packageName({ world, source, task }: CheckRunner): Promise<{ read
 const Manifest = z.object({ name: z.string().max(300) });
 
 /** Derived files whose code shares a sandbox: all of the base, or all that the same candidates added. */
-export interface ProbeGroup {
-  readonly files: DerivedTests['files'];
+export interface ProbeGroup extends Pick<DerivedTests, 'files' | 'values'> {
   readonly isOfBase: boolean;
   /** Runs only these files, as the test command of the repository runs test files. */
   readonly apart: string;
@@ -85,7 +88,7 @@ const MAX_FILES_IN_FEW = 16;
  * The groups of derived files; first the base's. Where the test runner cannot run single files, candidates' files are
  * left out: each group of them would be a run of the whole suite.
  */
-export function probeGroupsOf({ plan }: CheckRunner, { files }: DerivedTests): readonly ProbeGroup[] {
+export function probeGroupsOf({ plan }: CheckRunner, { files, values }: DerivedTests): readonly ProbeGroup[] {
   const byAuthors = Map.groupBy(files, ({ by }) => JSON.stringify(by.toSorted()));
   const groups = [...byAuthors.values()].flatMap((group): readonly ProbeGroup[] => {
     const isOfBase = group.every(({ by }) => by.length === 0);
@@ -96,7 +99,7 @@ export function probeGroupsOf({ plan }: CheckRunner, { files }: DerivedTests): r
     );
     const canShare = focused?.length === few.length && group.length <= MAX_FILES_IN_FEW;
     const apart = inSequence(focused ?? plan.commands);
-    return [{ files: group, isOfBase, apart, inFew: canShare ? inSequence(few) : null }];
+    return [{ files: group, values, isOfBase, apart, inFew: canShare ? inSequence(few) : null }];
   });
   return groups.toSorted((a, b) => Number(b.isOfBase) - Number(a.isOfBase));
 }
@@ -112,26 +115,29 @@ export interface ProbeResult {
   readonly run: ProbeRun;
   /** What hung or ended the process. */
   readonly stuck: readonly ProbeFailure[];
+  /** Values that were not used any more for that. */
+  readonly avoided: readonly string[];
   /** Milliseconds of the command. */
   readonly ms: number;
 }
 
-export interface ProbeRequest {
+export interface ProbeRequest extends Pick<ProbeGroup, 'files' | 'values'> {
   /** Of the area. */
   readonly id: string;
-  readonly files: DerivedTests['files'];
   readonly command: string;
+  /** What hung or ended the process on the base, and the values that were not used any more there. */
   readonly skip?: readonly ProbeFailure[];
+  readonly avoid?: readonly string[];
 }
 
 /**
- * Runs derived files on a tree, without the probes to skip. Null if the program failed. Code in any of the files can
+ * Runs derived files on a tree, without the probes and values to skip. Null if the program failed. Code in any of the files can
  * write what is observed of all of them: the place of the observations stands in each.
  */
 export async function runProbes(
   runner: CheckRunner,
   tree: Tree,
-  { id, files, command, skip = [] }: ProbeRequest,
+  { id, files, values, command, skip = [], avoid = [] }: ProbeRequest,
 ): Promise<ProbeResult | null> {
   const { surroundings } = runner;
   const argv = [NODE, '--no-warnings', `${PROGRAMS}/run.mjs`] as const;
@@ -140,8 +146,8 @@ export async function runProbes(
     command: surroundings ? command.replaceAll(USUAL_SURROUNDINGS.home, surroundings.home) : command,
     // Otherwise the order of Python sets differs between runs.
     env: { PYTHONHASHSEED: '0' },
-    skip,
-    limits: { wallMs: RUN_MS },
+    ...{ skip, avoid, values },
+    limits: { wallMs: RUN_MS, memoryBytes: MEMORY_SHARE * probeLimits(runner).memoryBytes },
   });
   const result = await inArea(withTopLayer(runner, tree.built), id, (area) =>
     runCommand(runner, area, { argv: [...argv], stdin, limits: probeLimits(runner) }),
@@ -150,7 +156,9 @@ export async function runProbes(
   // A value that depends on the surroundings is not behaviour.
   const printed = surroundings ? asInUsual(result.stdout, surroundings) : result.stdout;
   const output = parsedOutput(ProbeOutput, printed);
-  return output && { run: readProbeRun(output, { files }), stuck: probeFailuresIn(output), ms: result.ms };
+  if (!output) return null;
+  const run = readProbeRun(output, { files });
+  return { run, stuck: probeFailuresIn(output), avoided: output.avoided, ms: result.ms };
 }
 
 const probeLimits = (runner: CheckRunner): Limits => ({

@@ -152,8 +152,9 @@ interface ProbedGroup extends ProbeGroup {
   readonly runs: readonly [ProbeRun, ProbeRun];
   /** In few processes, it observed the same on the base. */
   readonly usesFew: boolean;
-  /** What hung or ended the process on the base. */
+  /** What hung or ended the process on the base, and values that were not used any more there. */
   readonly skip: readonly ProbeFailure[];
+  readonly avoid: readonly string[];
   /** Milliseconds of the command on the base. */
   readonly ms: number;
 }
@@ -177,10 +178,10 @@ async function probeBase(
   }));
   const runs = all.flatMap((group) => BASE_RUNS.map((attempt) => ({ group, attempt })));
   await inParallel(lanesOf(runner), runs, async ({ group, attempt }) => {
-    const { files, apart, inFew, name, results } = group;
+    const { files, values, apart, inFew, name, results } = group;
     const command = (attempt === 1 ? null : inFew) ?? apart;
     const id = areaId(runner.task.runId, 'probe', `${attempt}`, ...name);
-    results.set(attempt, await runProbes(runner, base, { id, files, command }));
+    results.set(attempt, await runProbes(runner, base, { id, files, values, command }));
   });
   const probed: ProbedGroup[] = [];
   for (const { results, ...group } of all) {
@@ -188,14 +189,17 @@ async function probeBase(
     const isSame = first !== null && second !== null && isSameRun(first.run, second.run);
     const usesFew = group.inFew !== null && isSame;
     const id = areaId(runner.task.runId, 'probe', `${BASE_RUNS.length + 1}`, ...group.name);
-    const { files, apart: command } = group;
+    const { files, values, apart: command } = group;
     const again =
-      group.inFew === null || usesFew ? second : await runProbes(runner, base, { id, files, command });
+      group.inFew === null || usesFew
+        ? second
+        : await runProbes(runner, base, { id, files, values, command });
     if (first !== null && again !== null) {
       const skip = [...first.stuck, ...again.stuck];
+      const avoid = [...new Set([...first.avoided, ...again.avoided])];
       // By the commands alone: other ones may run beside them.
       const ms = (first.ms + again.ms) / BASE_RUNS.length;
-      probed.push({ ...group, runs: [first.run, again.run], usesFew, skip, ms });
+      probed.push({ ...group, runs: [first.run, again.run], usesFew, skip, avoid, ms });
     } else if (group.isOfBase) return null;
   }
   const onBase = (nth: 0 | 1) =>
@@ -231,16 +235,17 @@ async function observe(
 }
 
 async function observeGroup(
-  { files, apart, inFew, usesFew, skip, runs: [onBase] }: ProbedGroup,
+  { files, values, apart, inFew, usesFew, skip, avoid, runs: [onBase] }: ProbedGroup,
   on: CheckRunner,
   tree: Tree,
   id: string,
 ): Promise<ProbeRun | null> {
+  const how = { files, values, skip, avoid };
   const run =
-    usesFew && inFew !== null ? (await runProbes(on, tree, { id, files, command: inFew, skip }))?.run : null;
+    usesFew && inFew !== null ? (await runProbes(on, tree, { ...how, id, command: inFew }))?.run : null;
   // Where one file ended the process, the others had none.
   if (run && hasCasesOf(run, onBase)) return run;
-  const again = { id: usesFew ? `${id}-apart` : id, files, command: apart, skip };
+  const again = { ...how, id: usesFew ? `${id}-apart` : id, command: apart };
   return (await runProbes(on, tree, again))?.run ?? null;
 }
 

@@ -18,7 +18,8 @@ export interface Ask {
   readonly issue?: string;
   readonly tests: readonly string[];
   readonly added?: readonly { readonly path: string; readonly text: string; readonly by: string }[];
-  readonly changed?: string;
+  /** Of each candidate. */
+  readonly changed?: readonly string[];
   readonly limits?: Readonly<Record<string, number>>;
 }
 
@@ -59,10 +60,10 @@ export async function openProbeBench() {
       return DerivedTests.parse(await start(folder, [join(programs, 'derive.mjs'), GRAMMARS], input));
     },
     /** Lays the derived files over a tree and runs them, each in the one process. */
-    async run(files: Files, { files: derived }: DerivedTests, more: object = {}): Promise<Ran> {
+    async run(files: Files, { files: derived, values }: DerivedTests, more: object = {}): Promise<Ran> {
       const command = derived.map(({ path }) => `'${process.execPath}' '${path}'`).join('; ');
       const laid = derived.map(({ path, text: content }) => ({ path, text: content }));
-      const input = { files: laid, command, ...more };
+      const input = { files: laid, values, command, ...more };
       const output = ProbeOutput.parse(await start(tree(files), [join(programs, 'run.mjs')], input));
       return { ...readProbeRun(output, { files: derived }), output };
     },

@@ -205,7 +205,7 @@ slug(9); // => TypeError: no text (a bug)
       'slug.js': 'export const slug = (n) => (n > 64 ? "big" : "small");',
       'test/slug.test.js': SLUG_TEST.replace("slug('Hello'), 'hello'", "slug(3), 'small'"),
     };
-    const derived = await bench.derive(files, { tests: TESTS, changed: '-  n > 64 ? 1\n+  n >= 64' });
+    const derived = await bench.derive(files, { tests: TESTS, changed: ['-  n > 64 ? 1\n+  n >= 64'] });
     const { observations } = await bench.run(files, derived);
     const inputs = [...observations.values()].map(({ input }) => input);
     expect(inputs).toEqual(expect.arrayContaining(['slug(63)', 'slug(64)', 'slug(65)']));

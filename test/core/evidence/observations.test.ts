@@ -18,7 +18,9 @@ const derivedOf = (...cases: readonly Partial<Case>[]): Pick<DerivedTests, 'file
     },
   ],
 });
-const output = (...lines: readonly unknown[]) => ({ lines: [...lines], ended: 'done' as const });
+const output = (...lines: readonly unknown[]) => ({
+  ...{ lines: [...lines], ended: 'done' as const, cut: null, avoided: [] },
+});
 const read = (...lines: readonly unknown[]) => readProbeRun(output(...lines), derivedOf());
 
 describe('what a run of derived tests wrote', () => {

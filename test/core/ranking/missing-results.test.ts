@@ -109,6 +109,7 @@ describe('a candidate that could not be probed', () => {
       },
     ],
     unused: [],
+    values: [],
   };
   const run = (cases: Readonly<Record<string, 'passed' | 'failed'>>, late = false): ProbeRun => ({
     observations: new Map(),

@@ -54,6 +54,32 @@ test('written tests are listed with their writer and result, as are examples tha
   ]);
 });
 
+test('inputs that were not tried are mentioned once, with the place where others hang', () => {
+  const behaviourOf = (leftOut?: 'base' | 'own') => ({
+    behaviour: {
+      ...{
+        observed: 9,
+        contested: 0,
+        support: 1,
+        logOdds: 0,
+        agreement: 1,
+        asBase: 1,
+        group: 0,
+        differences: [],
+      },
+      ...(leftOut ? { leftOut } : {}),
+    },
+  });
+  const notes = (...all: readonly ('base' | 'own' | undefined)[]) =>
+    testNotes({ ...judged(), evidence: all.map((one, at) => evidence('ABC'[at] ?? '', behaviourOf(one))) });
+  const about = (place: string) => [
+    `Not all inputs on which candidates are compared were tried: on ${place}, some hang, take long or end the process.`,
+  ];
+  expect(notes('base', 'base')).toEqual(about('the base commit'));
+  expect(notes(undefined, 'own')).toEqual(about('B'));
+  expect(notes(undefined, undefined)).toEqual([]);
+});
+
 test('what was left out of the examination is listed once, with the time that it had', () => {
   const cut = (...leftOut: ExaminationCut['leftOut']) => ({ cut: { budgetMs: 300_000, leftOut } });
   const notes = (given: { readonly cut: ExaminationCut }) =>

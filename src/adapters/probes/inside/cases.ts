@@ -262,20 +262,38 @@ const NUMBERS = /(?<![\w.$])\d+(?:\.\d+)?(?![\w.])/g;
 const STRINGS = /'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"/g;
 
 /**
- * Constants in a text, each integer with its neighbours: the behaviour of code often changes there. They are sorted, so
- * that the order of the text has no effect.
+ * Constants in the texts of several authors, each integer with its neighbours: the behaviour of code often changes
+ * there. If there are too many, each author has a share. `all` is sorted, so that no order has an effect.
  */
-export function constantsIn(text: string): readonly unknown[] {
+export function sharedConstants(texts: readonly string[]): {
+  readonly all: readonly unknown[];
+  readonly byAuthor: readonly (readonly unknown[])[];
+} {
+  const numbers = withinShares(texts.map((text) => sortedNumbers(numbersIn(text))));
+  const strings = withinShares(texts.map((text) => [...new Set(stringsIn(text))].sort()));
+  return {
+    all: [...sortedNumbers(numbers.flat()), ...[...new Set(strings.flat())].sort()],
+    byAuthor: texts.map((_, nth) => [...(numbers[nth] ?? []), ...(strings[nth] ?? [])]),
+  };
+}
+
+const sortedNumbers = (numbers: readonly number[]) => [...new Set(numbers)].sort((a, b) => a - b);
+
+function withinShares<T>(all: readonly (readonly T[])[]): readonly (readonly T[])[] {
+  const isMany = new Set(all.flat()).size > MAX_OF_A_KIND;
+  const share = Math.floor(MAX_OF_A_KIND / Math.max(1, all.length));
+  return isMany ? all.map((own) => own.slice(0, share)) : all;
+}
+
+function numbersIn(text: string): readonly number[] {
   const numbers = [...text.matchAll(NUMBERS)].map(([number]) => Number(number)).filter(Number.isSafeInteger);
-  const around = numbers.flatMap((number) => [number - 1, number, number + 1]);
-  const strings = [...text.matchAll(STRINGS)]
+  return numbers.flatMap((number) => [number - 1, number, number + 1]);
+}
+
+const stringsIn = (text: string): readonly string[] =>
+  [...text.matchAll(STRINGS)]
     .map(([, single, double]) => single ?? double ?? '')
     .filter(
       (string) =>
         string !== '' && string.length <= MAX_LENGTH && !string.includes('\\') && !/^[.@\w-]*\//.test(string),
     );
-  return [
-    ...[...new Set(around)].sort((a, b) => a - b).slice(0, MAX_OF_A_KIND),
-    ...[...new Set(strings)].sort().slice(0, MAX_OF_A_KIND),
-  ];
-}

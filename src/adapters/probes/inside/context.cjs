@@ -85,7 +85,11 @@ class Context {
   }
 
   avoids(call) {
-    return this.#recorder.avoided.has(nameOf(call));
+    return this.#recorder.avoided.has(nameOf(call)) || this.avoidsValueIn(call);
+  }
+
+  avoidsValueIn(text) {
+    return this.#recorder.avoidsValueIn(text);
   }
 
   called(call, shown, { kind, text }, weight) {
@@ -95,6 +99,8 @@ class Context {
   changed(how, light, from, to) {
     this.described = true;
     this.#recorder.write(['d', this.key, how, light ? 1 : 0, from, to]);
+    // On disk before the value is used, which may hang.
+    this.#recorder.flush();
   }
 
   /** An assertion failed without throwing. */
@@ -108,7 +114,7 @@ class Context {
     return ((this.#chance ^ (this.#chance >>> 13)) >>> 0) / 2 ** 32;
   }
 
-  /** `outcome`: ok, threw or pending. Only the first end counts. */
+  /** `outcome`: ok, threw, pending, or lost if it observed nothing. Only the first end counts. */
   end(outcome, error) {
     if (this.over) return;
     const seen = error === undefined ? null : observedError(error);

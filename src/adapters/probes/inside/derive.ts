@@ -7,7 +7,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { constantsIn, hashOf } from './cases.ts';
+import { hashOf, sharedConstants } from './cases.ts';
 import { withExamples } from './insert-examples.ts';
 import { issueConstants, type Source } from './issue-examples.ts';
 
@@ -24,8 +24,8 @@ interface Input {
   readonly tests: readonly string[];
   /** Test files of candidates: new ones, and changed ones in full. */
   readonly added?: readonly Added[];
-  /** Lines that the candidates changed, with their context: constants in them are likely boundaries. */
-  readonly changed?: string;
+  /** For each candidate, the lines that it changed, with their context: constants in them are likely boundaries. */
+  readonly changed?: readonly string[];
   /** Path of observe.cjs when the derived files run. */
   readonly helper: string;
   /** The package's own name, under which its tests may import it. */
@@ -61,6 +61,8 @@ interface Output {
   readonly files: readonly DerivedFile[];
   /** Examples in the issue that no test file could take. */
   readonly unused: readonly string[];
+  /** For each candidate, the values that its changed lines alone contribute, as observations show them. */
+  readonly values: readonly (readonly string[])[];
 }
 
 /**
@@ -80,8 +82,9 @@ async function derive(input: Input, parse: Parse): Promise<Output> {
   const { sources, unused } = await exemplified(input.issue.slice(0, MAX_ISSUE), base, parse);
   const scripts = sources.filter(({ path }) => !isPython(path));
   const tested = [...new Set(scripts.flatMap(({ root }) => poolOf(root)))].slice(0, MAX_TESTED);
-  const others = [...issueConstants(input.issue), ...constantsIn(input.changed ?? '')];
-  const pool = [...new Set([...tested, ...others])].slice(0, MAX_POOL);
+  const given = new Set([...tested, ...issueConstants(input.issue)]);
+  const changed = sharedConstants(input.changed ?? []);
+  const pool = [...new Set([...given, ...changed.all])].slice(0, MAX_POOL);
   const common = { helper: input.helper, pool, own: input.packageName ?? null };
   const files: DerivedFile[] = [];
   for (const [at, { root, text, path }] of sources.entries()) {
@@ -101,8 +104,16 @@ async function derive(input: Input, parse: Parse): Promise<Output> {
     const cases = derived.cases.map((each) => ({ ...each, origin: 'candidate' as const }));
     files.push({ path: besides(path, hash), text: derived.text, file, by, cases });
   }
-  return { files, unused };
+  return { files, unused, values: changed.byAuthor.map((own) => ownValues(own, given)) };
 }
+
+/** Small numbers are tried anyway; see mutate.cjs. */
+const MAX_COUNT = 12;
+
+const ownValues = (constants: readonly unknown[], given: ReadonlySet<unknown>): readonly string[] =>
+  constants
+    .filter((one) => !given.has(one) && (typeof one !== 'number' || Math.abs(one) > MAX_COUNT))
+    .map((one) => JSON.stringify(one));
 
 /** Null also for a file that is nested too deeply, so that a candidate's file costs others nothing. */
 async function derivedFrom(

@@ -9,6 +9,8 @@ export interface Begun {
   readonly mode: string;
   /** The further call that was active. */
   readonly call?: string;
+  /** The value that replaces a literal, if it was reached. */
+  readonly value?: string;
 }
 
 /** What must not be executed: a variant, or one call of it. */
@@ -29,7 +31,7 @@ interface ReadSoFar {
 
 const SKIPS = 'skip.jsonl';
 const TAIL_BYTES = 256 << 10;
-const LINE = /^\["([bem])","([^"]+)",("(?:[^"\\]|\\.)*"|\d+)(?:,("[^"]*"|\d+))?/;
+const LINE = /^\["([bdem])","([^"]+)",("(?:[^"\\]|\\.)*"|\d+)(?:,("[^"]*"|\d+))?/;
 
 /**
  * Stands for the folder in derived files, whose texts are kept: it differs in each run. No variable names it, since the
@@ -93,6 +95,21 @@ export class Journal {
     await this.#append(SKIPS, call ? ['x', call] : ['b', key, 0]);
   }
 
+  /** No variant, and no call, may use this value, as observations show it. */
+  async avoidValue(value: string): Promise<void> {
+    await this.#append(SKIPS, ['v', value]);
+  }
+
+  /** Only unchanged cases run from now on. */
+  async onlyUnchanged(): Promise<void> {
+    await this.#append(SKIPS, ['u']);
+  }
+
+  /** Whether a process has begun to write. */
+  async isBegun(): Promise<boolean> {
+    return (await this.#files()).length > 0;
+  }
+
   /** Marks it as no longer active. */
   async close({ file, key }: Begun): Promise<void> {
     await this.#append(file, ['e', key, 'lost', '']);
@@ -142,7 +159,9 @@ function readStates(left: Map<string, Begun>, file: string, text: string): void 
     const [, type, key = '', third = '', fourth = ''] = LINE.exec(line) ?? [];
     if (type === 'b') left.set(key, { key, file, mode: fourth.replaceAll('"', '') });
     if (type === 'e') left.delete(key);
-    const begun = type === 'm' ? left.get(key) : undefined;
-    if (begun) left.set(key, { ...begun, call: JSON.parse(third) as string });
+    const begun = type === 'm' || type === 'd' ? left.get(key) : undefined;
+    if (begun && type === 'm') left.set(key, { ...begun, call: JSON.parse(third) as string });
+    const value = begun && type === 'd' ? readLine(line)?.[5] : undefined;
+    if (begun && typeof value === 'string') left.set(key, { ...begun, value });
   }
 }

@@ -79,6 +79,7 @@ function makeHarness(recorder, storage, finalStates) {
       times.set(variant.key, nth + 1);
       const key = nth === 0 ? variant.key : `${variant.key}~${nth}`;
       if (!recorder.on || recorder.begun.has(key)) return null;
+      if (recorder.onlyUnchanged && variant.mode !== 'check' && variant.mode !== 'look') return null;
       recorder.write(['b', key, Date.now(), variant.mode]);
       recorder.flush();
       return new Context(key, variant, recorder);
@@ -168,9 +169,12 @@ function open({ file, pool, cases, together, journal }) {
       if (context?.change?.literal !== id) return value;
       const other = similarValues(value, pool, `${file}.${id}`)[context.change.choice];
       if (!other) return value;
-      if (!context.described) {
-        context.changed(other.how, other.light, observedValue(value).text, observedValue(other.value).text);
+      const shown = observedValue(other.value).text;
+      if (context.avoidsValueIn(shown)) {
+        context.end('lost');
+        return value;
       }
+      if (!context.described) context.changed(other.how, other.light, observedValue(value).text, shown);
       return other.value;
     },
     /** Asserts that a value is the one that the issue names. */

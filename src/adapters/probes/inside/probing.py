@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import random
+import re
 import sys
 import time
 import types
@@ -29,11 +30,19 @@ MAX_EXPLORED = 300
 CURRENT = contextvars.ContextVar("case", default=None)
 
 
+def naming(values):
+    """As in restarts.ts."""
+    patterns = [rf"\d{{{len(value) - 1},}}" if re.fullmatch(r"\d{7,}", value) else re.escape(value) for value in values]
+    return re.compile(rf"(?<![\w.])(?:{'|'.join(patterns)})(?![\w.])")
+
+
 class Recorder:
     """Writes JSON arrays, one per line, to a folder; see recorder.cjs."""
 
     def __init__(self, folder):
         self.begun, self.avoided, self.file = set(), set(), None
+        self.only_unchanged, values = False, []
+        self.avoids_value_in = lambda text: False
         if not os.path.isdir(folder):
             return
         for name in sorted(os.listdir(folder)):
@@ -44,6 +53,12 @@ class Recorder:
                             self.begun.add(json.loads(line)[1])
                         if line.startswith('["x",'):
                             self.avoided.add(json.loads(line)[1])
+                        if line.startswith('["v",'):
+                            values.append(json.loads(line)[1])
+                        if line.startswith('["u"'):
+                            self.only_unchanged = True
+        if values:
+            self.avoids_value_in = naming(values).search
         nth = 0
         while os.path.exists(os.path.join(folder, f"{os.getpid()}-{nth}.jsonl")):
             nth += 1
@@ -92,6 +107,10 @@ class Probe:
         self.times[key] = nth + 1
         full = key if nth == 0 else f"{key}~{nth}"
         if self.recorder.file is None or full in self.recorder.begun:
+            return False
+        if self.recorder.only_unchanged and mode not in ("check", "look"):
+            return False
+        if described and self.recorder.avoids_value_in(described[2]):
             return False
         self.recorder.write("b", full, int(time.time() * 1000), mode)
         if described:
@@ -159,6 +178,8 @@ class Probe:
     def observe(self, case, name, value, args, weight):
         shown = f"{name}({', '.join(seen_value(arg)[1] for arg in args)})"
         if shown in self.done or named(shown) in self.recorder.avoided or self.made >= MAX_CALLS:
+            return 0
+        if self.recorder.avoids_value_in(shown):
             return 0
         self.done.add(shown)
         self.made += 1
