@@ -132,7 +132,7 @@ export const STARTS_PROGRAMS: ReadonlySet<string> = new Set([
   // Inside of a sandbox, where everything ends together.
   'src/adapters/coders/acp/drive.ts',
   'src/adapters/coders/builtin/tools.ts',
-  'src/adapters/probes/inside/run.ts',
+  'src/adapters/probes/inside/supervise.ts',
 ]);
 const STARTERS: ReadonlySet<string> = new Set(['execa', 'node:child_process']);
 
