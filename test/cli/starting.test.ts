@@ -27,14 +27,12 @@ test.each([
   expect(said.join('')).toMatch(words);
 });
 
-test.each([
-  ['a model', ['--models', 'foo/bar'], 'There is no provider foo for foo/bar'],
-  ['a prompt variant', ['--prompts', 'plane'], 'There is no prompt variant "plane"; known: plain.'],
-  ['an agent', ['--coders', 'nobody'], 'There is no coder named "nobody"'],
-])('`run` refuses %s that is not there before it starts a run', async (_what, options, why) => {
+/** `runoff run` where nothing of a run can be stored. */
+async function runRefused(options: readonly string[], empty = false) {
   const route = (model: string) => {
     throw new Fault('MODEL_UNKNOWN', `There is no provider foo for ${model}.`);
   };
+  const described = { top: '/x', dirty: false, branch: 'main', empty, unwritable: null };
   const { type, err } = shellOver(
     {
       coders: new Map([['builtin', coderNamed('builtin')]]),
@@ -42,14 +40,25 @@ test.each([
       engine: { launch: async () => {} },
       gateway: { route },
       prompts: { coder: new Map([['plain', 'Do it.']]) },
-      workspaces: {
-        describe: async () => ({ top: '/x', dirty: false, branch: 'main', empty: false, unwritable: null }),
-      },
+      workspaces: { describe: async () => described, resolve: async () => 'a'.repeat(40) },
     },
     { newRunId: () => 'r7k2m9q4xa', onInterrupt: () => () => {}, exit: () => {} },
   );
-  expect(await type('run', 'Fix it', ...options)).toBe(2);
-  expect(err()).toContain(why);
+  return { code: await type('run', 'Fix it', ...options), err: err() };
+}
+
+test.each([
+  ['a model', ['--models', 'foo/bar'], 'There is no provider foo for foo/bar'],
+  ['a prompt variant', ['--prompts', 'plane'], 'There is no prompt variant "plane"; known: plain.'],
+  ['an agent', ['--coders', 'nobody'], 'There is no coder named "nobody"'],
+])('`run` refuses %s that is not there before it starts a run', async (_what, options, why) => {
+  expect(await runRefused(options)).toEqual({ code: 2, err: expect.stringContaining(why) });
+});
+
+test('`run` in a repository without a commit starts no run', async () => {
+  const { code, err } = await runRefused([], true);
+  expect([code, err]).toEqual([1, expect.stringContaining('/x has no commit yet.\n→ Make a first commit')]);
+  expect(err).not.toContain('r7k2m9q4xa');
 });
 
 test('`select` names on standard error what it executes, and each ignored key once', async () => {

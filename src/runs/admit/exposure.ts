@@ -143,15 +143,15 @@ export async function fromLocal(
 }
 
 /**
- * Faults if a base, agent, model or prompt variant that a person named is not there: a typing error should leave no
- * failed run.
+ * Faults if a base, agent, model or prompt variant that a person named is not there, or candidates cannot start from the
+ * repository: neither should leave a failed run.
  */
 export async function requireNamed(
   world: Pick<World, 'coders' | 'defaults' | 'gateway' | 'prompts' | 'workspaces'>,
   origin: LocalOrigin,
   { base, overrides }: Pick<RunRequest, 'base' | 'overrides'>,
 ): Promise<void> {
-  if (base !== undefined) await fromLocal(world, origin, { base });
+  await fromLocal(world, origin, base === undefined ? {} : { base });
   const coders = withFullNames(overrides.coders ?? [], world.defaults.providers);
   requireNames(world, { coders, prompts: overrides.prompts ?? [] });
 }
