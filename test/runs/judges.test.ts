@@ -431,3 +431,18 @@ test('a citation that is off by one line counts, one of another file does not', 
   expect((await citing({ line: 40 })).kind).toBe('unanswered');
   expect((await citing({ file: 'src/other.ts' })).kind).toBe('unanswered');
 });
+
+test('a pair is not compared while what judges would see reveals an author, and the judgement says so', async () => {
+  // The name of this prompt is a word of the sentence that tells about an input.
+  const right = { ...RIGHT, author: { ...AUTHORS.claude, prompt: 'expected' } };
+  const wrong = {
+    ...WRONG,
+    facts: { ...NOTHING_RAN, inputs: [{ input: 'prompt', expected: '0', got: 'NaN' }] },
+  };
+  const judging = openJudging(JUDGES);
+  const judgement = await judging.judge(poolOf(right, wrong));
+  expect(judging.seen).toEqual([]);
+  expect(judgement.notes).toEqual([
+    'A and B were not compared: what judges would see still reveals an author (expected).',
+  ]);
+});
