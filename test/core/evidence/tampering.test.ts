@@ -103,6 +103,9 @@ describe('tests of the base', () => {
   test.each([
     ['async () => {', `${TIMER}\n  }, 0);`, 'gate'],
     ['(done) => {', `${TIMER}\n  }, 0);\n  done();`, 'gate'],
+    ['() => {', `${TIMER}\n  }, 9); // no await here`, 'gate'],
+    ['() => {', `log('t.plan(2)');\n  ${TIMER}\n  }, 9);\n  log('await');`, 'gate'],
+    ['(done) => {', `${TIMER}\n    log('done()');\n  }, 0);\n  done();`, 'gate'],
     ['(done) => {', `${TIMER}\n    done();\n  }, 0);`, 'question'],
     ['async () => {', `await new Promise((end) => ${TIMER}\n    end();\n  }, 9));`, 'question'],
     ['() => {', `${TIMER}\n  }, 9);\n  vi.runAllTimers();`, 'question'],

@@ -87,12 +87,24 @@ const WAITS_AFTER =
 const endsBy = (name: string): RegExp =>
   new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}(?:\\.(?:end|done))?\\s*\\(`);
 
+/** A part of a text without its comments and without what its strings say. */
+const codeIn = (tree: SyntaxTree, from: number, to: number): string => {
+  let done = from;
+  return tokensOf(tree, { from, to })
+    .map((token) => {
+      const gap = token.from > done ? ' ' : '';
+      done = token.to;
+      return gap + (token.kind === 'string' ? "''" : token.text);
+    })
+    .join('');
+};
+
 /** Whether a test may wait for what it starts here. Only execution says whether it does. */
 function mayWait(tree: SyntaxTree, deferred: SyntaxNode, test: SyntaxNode | null): boolean {
   if (!test) return false;
-  const own = nodeText(tree, deferred);
-  if (WAITS_BEFORE.test(tree.text.slice(test.from, deferred.from))) return true;
-  if (WAITS_AFTER.test(tree.text.slice(deferred.to, test.to))) return true;
+  const own = codeIn(tree, deferred.from, deferred.to);
+  if (WAITS_BEFORE.test(codeIn(tree, test.from, deferred.from))) return true;
+  if (WAITS_AFTER.test(codeIn(tree, deferred.to, test.to))) return true;
   return ancestors(deferred, test)
     .filter((one) => isCallback(one) || isFunction(one))
     .flatMap((one) => child(one, 'parameters', 'parameter') ?? [])
