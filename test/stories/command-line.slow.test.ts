@@ -200,8 +200,9 @@ test('an empty repository is refused with advice', () =>
       await me.git('init', '--quiet', folder);
       expect(await me.runoff('run', PROMPT, '--repo', folder)).toMatchObject({
         code: 1,
-        out: expect.stringMatching(/no commit yet/),
+        err: expect.stringMatching(/no commit yet/),
       });
+      expect(await me.runoff('runs')).toMatchObject({ out: expect.stringContaining('No runs yet') });
     } finally {
       await rm(folder, { recursive: true, force: true });
     }
