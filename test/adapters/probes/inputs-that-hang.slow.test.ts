@@ -65,4 +65,23 @@ ${CASES.map((n) => `test('up to ${n}', () => assert.equal(sum(${n}), ${n}));`).j
     const stuck = [...ran.observations.values()].filter(({ kind }) => kind === 'stuck');
     expect(stuck.map(({ input }) => input).join()).toMatch(/\b(?:2999|300[01])\b/);
   });
+
+  test('with a large number of one patch do so in Python, too', async () => {
+    const files = {
+      'sum.py': 'def upto(n):\n    at = 0\n    while at < n:\n        at += 1\n    return at\n',
+      'test_sum.py': `import unittest
+from sum import upto
+
+
+class TestSum(unittest.TestCase):
+${CASES.map((n) => `    def test_${n}(self):\n        self.assertEqual(upto(${n}), ${n})\n`).join('\n')}`,
+    };
+    const changed = ['+ LEAST = 7000000000000', '+ if n > 4321: raise n'];
+    const derived = await bench.derive(files, { tests: ['test_sum.py'], changed });
+    const command = 'python3 -m unittest test_sum';
+    const ran = await bench.run(files, derived, { command, limits });
+    expect([...ran.cases.values()]).toEqual(CASES.map(() => 'passed'));
+    expect(seenFor(ran, 'upto(4322)')).toBe('4322');
+    expect(ran.output.ended).toBe('done');
+  });
 });
