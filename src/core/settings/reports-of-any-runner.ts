@@ -37,33 +37,46 @@ export const anyRunnerOptions = (folder: string): Readonly<Record<string, string
 });
 
 const OPTIONS_FILE = 'options.cjs';
-/** `FOLDER` and `PID` are those of the process. */
-const OPTIONS_OF_NODE = {
-  jest: appended('jest', [], 'FOLDER').replace('/report.', '/jest-PID.').split(' '),
-  vitest: ['--reporter=default', '--reporter=json', '--outputFile.json=FOLDER/vitest-PID.json'],
-  mocha: appended('mocha', [], 'FOLDER').replace('/report.', '/mocha-PID.').split(' '),
-};
+/** `PID` is that of the process. */
+const optionsOfNode = (folder: string) => ({
+  jest: appended('jest', [], folder).replace('/report.', '/jest-PID.').split(' '),
+  vitest: ['--reporter=default', '--reporter=json', `--outputFile.json=${folder}/vitest-PID.json`],
+  mocha: appended('mocha', [], folder).replace('/report.', '/mocha-PID.').split(' '),
+});
 
 /**
  * Loaded by each program of Node before its own code: jest, vitest and mocha read no options from the environment, so
  * they get them as arguments, with a file for each process. Runners that their tests start get none: these run samples.
- * Before 9.2, mocha writes no file, so its TAP is read.
+ * Nor does one that is told to write such a report itself, which it refuses to write twice: its exit code counts. Of
+ * vitest, a file of another reporter is named as that reporter's. Before 9.2, mocha writes no file, so its TAP is read.
  */
-const OPTIONS_SCRIPT = String.raw`
+const optionsScript = (folder: string): string => String.raw`
 const [, program = '', ...given] = process.argv;
 const bin = /node_modules[/\\](?:\.bin|(?:jest|jest-cli|mocha)[/\\]bin|vitest)[/\\]_?(jest|vitest|mocha)(?:\.[cm]?js)?$/;
 const [, runner] = bin.exec(program) || [];
-const says = (pattern) => given.some((word) => pattern.test(word));
-const isTold = says(/^(?:-[hvV]|--help|--version|--init|--listTests|--showConfig|--clearCache|list)$/);
-if (runner) process.env.NODE_OPTIONS = process.env.NODE_OPTIONS.replace('--require=' + __filename, '');
-if (runner && !isTold) {
+const end = given.includes('--') ? given.indexOf('--') : given.length;
+const words = given.slice(0, end);
+const says = (pattern) => words.some((word) => pattern.test(word));
+const question = /^(?:-[hvV]|--help|--version|--init|--listTests|--showConfig|--clearCache)$/;
+const asksOnly = /^(?:list|init)$/.test(given[0]) || says(question);
+const reporters = (' ' + words.join(' ')).match(/(?<= --reporters?[= ])\S+/g) || [];
+const named = reporters.find((name) => /^(?:junit|html|blob)$/.test(name));
+const isFile = /^--output-?[fF]ile(?==|$)/;
+const writesOwn = {
+  jest: () => says(/^--json$/) || says(isFile),
+  vitest: () => reporters.includes('json') || says(/^--output-?[fF]ile\.json/) || (says(isFile) && !named),
+  mocha: () => false,
+};
+const self = ${JSON.stringify(`--require=${folder}/${OPTIONS_FILE}`)};
+if (runner) process.env.NODE_OPTIONS = process.env.NODE_OPTIONS.replace(self, '');
+if (runner && !asksOnly && !writesOwn[runner]()) {
   const isOld = () => /^(?:[0-8]|9\.[01])\./.test(require(require('fs').realpathSync(program) + '/../../package.json').version);
-  const options = runner === 'mocha' && isOld() ? ['--reporter', 'tap'] : ${JSON.stringify(OPTIONS_OF_NODE)}[runner];
+  const options = runner === 'mocha' && isOld() ? ['--reporter', 'tap'] : ${JSON.stringify(optionsOfNode(folder))}[runner];
   const hasWorkers = says(/^(?:-i|-w.*|--runInBand|--maxWorkers.*|--detectOpenHandles)$/);
-  const own = options.filter((word) => !(hasWorkers && word.startsWith('--maxWorkers')));
-  const end = process.argv.indexOf('--');
-  const placed = own.map((word) => word.replace('FOLDER', __dirname).replace('PID', process.pid));
-  process.argv.splice(end < 0 ? process.argv.length : end, 0, ...placed);
+  const known = [hasWorkers && '--maxWorkers', reporters.length > 0 && '--reporter=default'].filter(Boolean);
+  const added = options.filter((word) => !known.some((start) => word.startsWith(start)));
+  const own = runner === 'vitest' ? words.map((word) => word.replace(isFile, '--outputFile.' + named)) : words;
+  process.argv.splice(2, end, ...own, ...added.map((word) => word.replace('PID', process.pid)));
 }
 `;
 
@@ -71,6 +84,6 @@ if (runner && !isTold) {
 export function freshReports(report: ReportSource | null): string {
   if (report?.source === 'file') return `rm -f ${[report.file, report.second ?? ''].join(' ').trimEnd()}; `;
   if (report?.source !== 'folder') return '';
-  const script = OPTIONS_SCRIPT.replaceAll("'", String.raw`'\''`);
+  const script = optionsScript(report.folder).replaceAll("'", String.raw`'\''`);
   return `rm -rf ${report.folder}; mkdir -p ${report.folder}; printf %s '${script}' > ${report.folder}/${OPTIONS_FILE}; `;
 }

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -129,10 +130,10 @@ test('vitest leaves a report in which tests of a worker that dies have failed', 
 test('a script of the repository leaves the reports of all runners that it starts, and not of those that tests start', () => {
   const script = [
     '#!/bin/sh',
-    'vitest run c.spec.mjs',
+    'vitest run c.spec.mjs --reporter=junit --outputFile=own.xml',
     'vitest run nested.spec.mjs',
     'node --test a.test.mjs',
-    'exit 1',
+    'grep -q parse own.xml && exit 1',
   ];
   writeFileSync(join(dir, 'check.sh'), script.join('\n'), { mode: 0o755 });
   writeFileSync(
@@ -166,6 +167,53 @@ test('a script of the repository leaves the reports of all runners that it start
     },
   });
 }, 60_000);
+
+/** What a runner of that name is given in its place. */
+const GIVEN = `#!${process.execPath}
+console.log(process.argv.slice(2).join(' ').replace(/-\\d+\\.json/, '.json'));
+console.log(process.env.NODE_OPTIONS);
+process.exit(1);
+`;
+
+const JEST_JSON = '--bail=0 --ci --json --outputFile=OUT/jest.json';
+const VITEST_JSON = '--reporter=json --outputFile.json=OUT/vitest.json';
+test.each([
+  ['jest src', `src --maxWorkers=2 ${JEST_JSON}`],
+  ['jest -i -t list', `-i -t list ${JEST_JSON}`],
+  ['jest --json --outputFile=own.json', '--json --outputFile=own.json'],
+  ['jest --json', '--json'],
+  ['jest -v', '-v'],
+  ['vitest run -t list -- -v', `run -t list --reporter=default ${VITEST_JSON} -- -v`],
+  ['vitest list', 'list'],
+  ['vitest --reporter=junit --outputFile=a.xml', `--reporter=junit --outputFile.junit=a.xml ${VITEST_JSON}`],
+  [
+    'vitest --reporter dot --reporter junit --outputFile a.xml',
+    `--reporter dot --reporter junit --outputFile.junit a.xml ${VITEST_JSON}`,
+  ],
+  ['vitest --outputFile.junit=a.xml', `--outputFile.junit=a.xml --reporter=default ${VITEST_JSON}`],
+  ['vitest --reporter=json --outputFile=own.json', '--reporter=json --outputFile=own.json'],
+  ['vitest --outputFile=own.txt', '--outputFile=own.txt'],
+])(
+  'a runner that a script starts as `%s` is asked once for a report, and its tests are not',
+  (called, given) => {
+    const bin = join(dir, 'stand-in/node_modules/.bin');
+    mkdirSync(bin, { recursive: true });
+    for (const name of ['jest', 'vitest']) writeFileSync(join(bin, name), GIVEN, { mode: 0o755 });
+    const real = join(dir, 'real');
+    const linked = join(dir, 'linked');
+    mkdirSync(real, { recursive: true });
+    if (!existsSync(linked)) symlinkSync(real, linked);
+    writeFileSync(join(dir, 'called.sh'), `#!/bin/sh\nstand-in/node_modules/.bin/${called}\n`, {
+      mode: 0o755,
+    });
+    const [planned] = reportPlan('./called.sh', {}, linked).commands;
+    if (!planned) throw new Error('no command is planned');
+    const { stdout } = start({ ...planned, command: `${freshReports(planned.report)}${planned.command}` });
+    const [options = '', forTests = ''] = stdout.split('\n');
+    expect(options.replaceAll(`${linked}/reports`, 'OUT')).toBe(given);
+    expect(forTests).not.toContain('--require');
+  },
+);
 
 test.each([
   ['node --test', 'a.test.mjs'],
