@@ -51,7 +51,7 @@ async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun
         return { kind: 'ran', run: runs[Math.min(attempt, runs.length) - 1] } as T;
       },
     },
-    ['surroundings', 'locksAssertions', 'codeRan', 'keeps', 'lanes', 'testNames', 'testSeconds'],
+    ['surroundings', 'locksAssertions', 'codeRan', 'keeps', 'lanes', 'baseTests', 'testSeconds'],
   );
   const tools = partial<ExaminationTools>({
     runner,

@@ -16,9 +16,10 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   const reported = namedAlike(runs.filter((run) => run.source === 'report'));
   const rewrites = joinedRewrites(runs);
   if (reported.length === 0) return { ...mergeExitCodes(first, runs), ...rewrites };
-  const ids = uniqueSorted(reported.flatMap((run) => Object.keys(run.tests)));
+  // In the order of the first report, by which tests with changing names are paired.
+  const ids = [...new Set(reported.flatMap((run) => Object.keys(run.tests)))];
   const cutOff = new Set(reported.filter((run, at) => isCutOff(run, reported.toSpliced(at, 1))));
-  const flakyTests = ids.filter((id) => isFlaky(reported, id, cutOff));
+  const flakyTests = uniqueSorted(ids.filter((id) => isFlaky(reported, id, cutOff)));
   const left = new Set(flakyTests);
   const steady = ids.filter((id) => !left.has(id));
   const isWhole = (run: TestRun, of: readonly string[] = steady) =>
@@ -46,7 +47,7 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
 
 /** The runs with the names of the first one, where names change from run to run. */
 const namedAlike = ([first, ...others]: readonly TestRun[]): readonly TestRun[] =>
-  first ? [first, ...others.map((run) => withNamesOf(Object.keys(first.tests), run))] : [];
+  first ? [first, ...others.map((run) => withNamesOf(first, run))] : [];
 
 /** Whether a test has different results, or is missing in a run that was not cut off. */
 function isFlaky(runs: readonly TestRun[], id: string, cutOff: ReadonlySet<TestRun>): boolean {

@@ -25,7 +25,7 @@ export {
 } from './base-facts.ts';
 export { mergeBaseRuns } from './base-runs.ts';
 export { type Behaviour, type ContestedInput, compareBehaviour } from './behaviour.ts';
-export { withNamesOf } from './changing-names.ts';
+export { namesOfBase, withNamesOf } from './changing-names.ts';
 export { checkerQuestions } from './checker-configuration.ts';
 export * from './evidence.ts';
 export {

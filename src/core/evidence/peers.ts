@@ -51,8 +51,7 @@ export function authorTests(runs: AuthorRuns, flaky: readonly string[] = []): Au
   if (own.source === 'exit-code') return testsByExitCode(runs, flaky);
   if (own.source !== 'report') return NO_TESTS;
   const isFlaky = new Set(flaky);
-  const named = (run: TestRun) => withNamesOf(Object.keys(own.tests), run);
-  const there = onBase.kind === 'ran' ? named(onBase.run) : null;
+  const there = onBase.kind === 'ran' ? withNamesOf(own, onBase.run) : null;
   const old = (id: string) => (before ? outcomeIn(before, id) : undefined);
   const passes = uniqueSorted(Object.keys(own.tests)).filter(
     (id) => outcomeIn(own, id) === 'passed' && !isFlaky.has(id) && !isExitCode(id),
@@ -85,7 +84,7 @@ export function resultsOn(
 ): readonly PeerTestResult[] {
   if (result.kind === 'unfit') return ids.map(() => 'n');
   if (result.kind === 'rewritten') return ids.map(() => 'f');
-  const run = withNamesOf(ids, result.run);
+  const { run } = result;
   const privately = (names: readonly string[]) => names.some(introduces);
   const unloaded = privately(run.missingNames ?? []);
   return ids.map((id) => {

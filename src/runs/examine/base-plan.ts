@@ -1,5 +1,6 @@
 import {
   canRun,
+  namesOfBase,
   outcomeIn,
   silentPackages,
   soundPackages,
@@ -131,8 +132,7 @@ export function withoutFailingSteps(run: TestRun): TestRun {
  * restricted, and non-test steps that pass there. Runs nothing if the command cannot run on the base.
  */
 export function asOnBase(given: CheckRunner, onBase: TestRun): CheckRunner {
-  const testNames = [...Object.keys(onBase.tests), ...(onBase.flaky ?? [])];
-  const runner = { ...withoutServices(given, onBase.refusedServices), testNames };
+  const runner = { ...withoutServices(given, onBase.refusedServices), baseTests: namesOfBase(onBase) };
   if (!canRun(onBase)) return { ...runner, plan: NO_COMMAND };
   const plan = planUsedOnBase(runner, onBase);
   const { modules } = onBase;

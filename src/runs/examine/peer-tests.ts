@@ -173,7 +173,8 @@ async function runOnPeer(tools: ExaminationTools, pair: Pair): Promise<TreeTestR
   const run = (attempt: number) =>
     runOnTree(tools, peer.tree, { ...howOf(author), id: attempt > 1 ? `${id}-${attempt}` : id, attempt });
   const first = await run(1);
-  return first.kind === 'ran' && mayBeMachine(first.run) ? run(2) : first;
+  const result = first.kind === 'ran' && mayBeMachine(first.run) ? await run(2) : first;
+  return result.kind === 'ran' ? { kind: 'ran', run: withNamesOf(author.runs.own, result.run) } : result;
 }
 
 /** The result after those of these tests that fail ran there once more. */
@@ -189,8 +190,7 @@ async function confirmedOnPeer(
   const marks = resultsOn(ids, result, author.introduces);
   const suspects = ids.filter((_, at) => marks[at] === 'f');
   const options = { ...howOf(author), id: areaOnPeer(pair) };
-  const run = withNamesOf(ids, result.run);
-  return { kind: 'ran', run: await rerunSuspects(tools, peer.tree, options, { run, suspects }) };
+  return { kind: 'ran', run: await rerunSuspects(tools, peer.tree, options, { run: result.run, suspects }) };
 }
 
 function resultsOnPeer(

@@ -65,7 +65,7 @@ export async function repeatedRuns(
       { run, left },
     );
     if (!more) break;
-    again.push(withNamesOf(Object.keys(run.tests), more));
+    again.push(withNamesOf(run, more));
   }
   return again;
 }

@@ -115,7 +115,7 @@ export async function confirmedTests(tools: ExaminationTools, author: TestAuthor
   const { survivor, tests, runs } = author;
   const { runId, alias } = survivor.candidate;
   if (runs.onBase.kind !== 'ran') return tests;
-  const onBase = withNamesOf(tests.proven, runs.onBase.run);
+  const onBase = withNamesOf(runs.own, runs.onBase.run);
   const suspects = tests.proven.filter((id) => id === EXIT_CODE || outcomeIn(onBase, id) === 'failed');
   const base = await tools.trees.of(`${alias}-base`, []);
   const options = { ...howOf(author), id: areaId(runId, alias, 'on-base') };

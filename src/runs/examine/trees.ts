@@ -198,7 +198,7 @@ type WithTests =
 export async function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
   const result = await rememberedRun(runner, tree, options);
   if (result.kind !== 'ran') return result;
-  return { kind: 'ran', run: withNamesOf(runner.testNames ?? [], result.run) };
+  return { kind: 'ran', run: runner.baseTests ? withNamesOf(runner.baseTests, result.run) : result.run };
 }
 
 function rememberedRun(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {

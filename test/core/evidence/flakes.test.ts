@@ -6,6 +6,7 @@ import {
   EXIT_CODE,
   fitsRepeatBudget,
   mergeBaseRuns,
+  namesOfBase,
   newFailures,
   outcomeIn,
   REPEAT_BUDGET_MS,
@@ -93,32 +94,54 @@ describe('the base suite, run three times on the base', () => {
   test('a test whose name has a measured value is one test, also of a long suite that is run once', () => {
     const names = (times: readonly (number | string)[]) => [
       `pattern chars=15 ms=${times[0]}`,
-      `listens on port ${times[1]}`,
+      `GET http://localhost:${times[1]}/`,
       `started ${times[2]} at 0x${times[3]}`,
+      `sorts (${times[0]} ms)`,
     ];
     const first = names([0.38980100000003404, 41223, '2026-11-28T21:04:11.5Z', '7f0a11']);
     const second = names([2, 39001, '2026-11-28T21:05:02Z', '7f0b42']);
     const outcomes = (ids: readonly string[], second: TestOutcome = 'passed') =>
       run({ ...Object.fromEntries(ids.map((id) => [id, 'passed'])), [ids[1] as string]: second });
     const base = mergeBaseRuns([outcomes(first)]);
-    const named = withNamesOf(Object.keys(base.tests), outcomes(second, 'failed'));
+    const named = withNamesOf(namesOfBase(base), outcomes(second, 'failed'));
     expect(Object.keys(named.tests)).toEqual(first);
     expect(compareBase(base, named).regressions).toEqual([first[1]]);
     const three = mergeBaseRuns([outcomes(first), outcomes(second), outcomes(first)]);
     expect(three).toEqual({ ...outcomes(first), runs: 3 });
   });
 
-  test('a case of a table that is missing is not taken for another one', () => {
-    const base = run({
-      'add 1': 'passed',
-      'add 2': 'passed',
-      'rounds 1.25': 'passed',
-      'rounds 1.5': 'passed',
+  test.each([
+    ['add 1', 'add 2'],
+    ['accepts version 1.1', 'accepts version 3.0'],
+    ['rounds 1.25', 'rounds 1.5'],
+    ['the year 1999', 'the year 2026'],
+    ['waits 100 ms', 'waits 200 ms'],
+    ['status 404', 'status 4044'],
+  ])('a case that somebody chose (%s) is missing, not another one (%s)', (dropped, added) => {
+    const base = run({ other: 'passed', [dropped]: 'passed' });
+    const without = run({ other: 'passed', [added]: 'passed' });
+    const named = withNamesOf(namesOfBase(base), without);
+    expect(named).toEqual(without);
+    expect(compareBase(base, named).regressions).toEqual([dropped]);
+  });
+
+  test('tests that differ by a port alone are paired by their outcomes, and none of them seems fixed', () => {
+    const on = (green: number, red: number) =>
+      run({ [`GET http://localhost:${green}/`]: 'passed', [`GET http://localhost:${red}/`]: 'failed' });
+    const base = mergeBaseRuns([on(45001, 44002), on(41000, 42000), on(43000, 43001)]);
+    expect(base.tests).toEqual(on(45001, 44002).tests);
+    const same = withNamesOf(namesOfBase(base), on(50_000, 50_001));
+    expect(compareBase(base, same)).toMatchObject({ regressions: [], fixed: [] });
+    const reversed = run({
+      'GET http://localhost:50001/': 'failed',
+      'GET http://localhost:50000/': 'passed',
     });
-    const without2 = run({ 'add 1': 'passed', 'add 3': 'passed', 'rounds 1.25': 'passed' });
-    const named = withNamesOf(Object.keys(base.tests), without2);
-    expect(named).toEqual(without2);
-    expect(compareBase(base, named).regressions).toEqual(['add 2', 'rounds 1.5']);
+    expect(compareBase(base, withNamesOf(namesOfBase(base), reversed)).regressions).toEqual([]);
+    const fixing = run({
+      'GET http://localhost:50000/': 'passed',
+      'GET http://localhost:50001/': 'passed',
+    });
+    expect(compareBase(base, withNamesOf(namesOfBase(base), fixing)).fixed).toEqual([]);
   });
 
   test('an exit code that no test explains is no fault of a candidate where the base has it, too', () => {

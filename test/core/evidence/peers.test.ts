@@ -45,13 +45,10 @@ describe('the kind of a test, determined by execution', () => {
   });
 
   test('is that of one test if its name holds a measured value', () => {
-    const own = run({ 'empty ms=0.25': 'passed', 'long 12 ms': 'passed' });
-    const onBase = ran({ 'empty ms=0.375': 'failed', 'long 14 ms': 'passed' });
+    const own = run({ 'empty ms=0.25': 'passed', 'long (12 ms)': 'passed' });
+    const onBase = ran({ 'empty ms=0.375': 'failed', 'long (14 ms)': 'passed' });
     const tests = authorTests({ own, onBase, before: run({}) });
-    expect(tests).toEqual({ proven: ['empty ms=0.25'], guards: ['long 12 ms'] });
-    const elsewhere = ran({ 'empty ms=3': 'passed', 'long 9 ms': 'failed' });
-    expect(resultsOn(tests.proven, elsewhere, () => false)).toEqual(['p']);
-    expect(resultsOn(tests.guards, elsewhere, () => false)).toEqual(['f']);
+    expect(tests).toEqual({ proven: ['empty ms=0.25'], guards: ['long (12 ms)'] });
   });
 
   test('is a requirement if the file does not fit the base at all', () => {
