@@ -168,6 +168,46 @@ describe('reports of a script', () => {
     expect(read(['', printed], [name, text])).toMatchObject({ kind: 'unreadable' });
   });
 
+  /** What pytest 9.0 shows of a failing test that runs pytest itself. */
+  const CAPTURED = `=== FAILURES ===
+___ test_two ___
+E       assert 0
+----------------------------- Captured stdout call -----------------------------
+===== test session starts =====
+=== FAILURES ===
+___ test_y ___
+----------------------------- Captured stdout call -----------------------------
+hi
+=== short test summary info ===
+===== 1 failed, 1 passed in 0.57s =====
+===== test session starts =====
+===== no tests ran in 0.01s =====
+=== short test summary info ===
+FAILED test_a.py::test_two - assert 0
+`;
+  const START = '===== test session starts =====\n';
+  const TOTAL = '1 failed, 1 passed in 2.08s';
+
+  test.each([
+    ['pytest', `${START}${CAPTURED}=== ${TOTAL} ===\n`],
+    ['pytest -q', `${CAPTURED}${TOTAL}\n`],
+    ['pytest -s', `${START}${START}=== 7 passed in 0.20s ===\n=== ${TOTAL} ===\n`],
+    ['pytest -s, of tests with `-q`', `${START}7 passed in 0.20s\n=== ${TOTAL} ===\n`],
+  ])('are read where a test of a plugin runs pytest inside `%s`', (_command, printed) => {
+    expect(read(['', printed], ['pytest.xml', PYTEST])).toMatchObject({
+      kind: 'ok',
+      tests: { 'test_a.py > test_one': 'passed', 'test_a.py > test_two': 'failed' },
+    });
+  });
+
+  test.each([
+    ['after such a test', `${START}${CAPTURED}=== ${TOTAL} ===\n${START}=== ${TOTAL} ===\n`],
+    ['after such a test with `-q`', `${CAPTURED}${TOTAL}\n${START}=== ${TOTAL} ===\n`],
+    ['after one that was killed', `${START}${START}=== ${TOTAL} ===\n${START}=== ${TOTAL} ===\n`],
+  ])('are none if a later pytest replaced its file %s', (_when, printed) => {
+    expect(read(['', printed], ['pytest.xml', PYTEST])).toMatchObject({ kind: 'unreadable' });
+  });
+
   test('may also be printed: TAP beside a file, or what tests of Ruby print', () => {
     const tap = 'TAP version 13\nok 1 - sums\n1..1\n2 passed in 0.01s\n';
     expect(read(['', tap], ['pytest.xml', PYTEST])).toMatchObject({
