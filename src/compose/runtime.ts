@@ -103,7 +103,7 @@ async function claimArtifacts({
   store,
 }: Pick<World, 'artifacts' | 'log' | 'store'>): Promise<void> {
   try {
-    await artifacts.claim(await store.databaseName());
+    await artifacts.claim((owner) => store.databaseName(owner));
   } catch (thrown) {
     if (asFault(thrown).code === 'ENVIRONMENT_INVALID') throw thrown;
     log.warn({ err: thrown }, 'It is not known yet which database the artifacts belong to.');

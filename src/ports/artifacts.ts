@@ -26,10 +26,11 @@ export interface Artifacts {
    */
   get(ref: ArtifactRef): Promise<string>;
   /**
-   * Marks the artifacts as those of the database with this name. Rejects with ENVIRONMENT_INVALID if they are another
-   * one's already: each would delete what only the other refers to. Other faults as for `put`.
+   * Marks the artifacts as those of a database. `nameOf` is asked for its name once it is known which one owns them; null:
+   * none yet. Rejects with ENVIRONMENT_INVALID if another one does: each would delete what only the other refers to. Other
+   * faults as for `put`, and those of `nameOf`.
    */
-  claim(database: string): Promise<void>;
+  claim(nameOf: (owner: string | null) => Promise<string>): Promise<void>;
   /**
    * Deletes old unreferenced artifacts, and temporary files left by a crash. An artifact that is put again at the
    * same time is kept. May be repeated after a failure. Faults as for `put`.

@@ -295,6 +295,6 @@ export interface Retention {
   expire(before: Expiry, dry: boolean): Promise<Expired>;
   /** All artifact names that any row references, including the engine's rows if they are in the same database. */
   artifactsInUse(): Promise<ReadonlySet<string>>;
-  /** A name of this database, made at random when it is first asked for. A copy of the database has it, too. */
-  databaseName(): Promise<string>;
+  /** Its name, also of its copies. If it has none: a random one that it keeps if nobody owns the artifacts, else ''. */
+  databaseName(owner: string | null): Promise<string>;
 }

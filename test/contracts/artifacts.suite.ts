@@ -58,12 +58,19 @@ export function artifactsContract(name: string, open: () => Promise<Artifacts>):
 
     test('the first database to claim them has them, and any other is refused', async () => {
       const artifacts = await open();
-      await artifacts.claim('one');
-      await artifacts.claim('one');
-      await expect(artifacts.claim('another')).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+      const owners: (string | null)[] = [];
+      const claimAs = (name: string) =>
+        artifacts.claim(async (owner) => {
+          owners.push(owner);
+          return name;
+        });
+      await claimAs('one');
+      await claimAs('one');
+      await expect(claimAs('another')).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
       const swept = { files: 0, bytes: 0 };
       expect(await artifacts.sweep({ keep: () => false, before: Date.now() + 60_000 })).toEqual(swept);
-      await expect(artifacts.claim('another')).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+      await expect(claimAs('')).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+      expect(owners).toEqual([null, 'one', 'one', 'one']);
     });
 
     test('a sweep of an empty store removes nothing', async () => {

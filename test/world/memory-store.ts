@@ -98,7 +98,7 @@ export function memoryStore(): Store {
   const answers = new Map<string, ArtifactRef>();
   const recipes = new Map<string, Recipe>();
   const intents = new Map<string, Map<string, Intent>>();
-  const name = randomUUID();
+  let name: string | null = null;
   const { keepAnswer, ...modelAnswers } = memoryAnswers();
   const picked = memoryPicks((id) => entry(id));
 
@@ -302,7 +302,10 @@ export function memoryStore(): Store {
       }
       return { runs: expired, calls: old, audit: 0, answers: 0 };
     },
-    databaseName: async () => name,
+    databaseName: async (owner) => {
+      if (owner === null) name ??= randomUUID();
+      return name ?? '';
+    },
     async artifactsInUse() {
       const rows = [...entries.values()].map(({ run, candidates }) => [run, ...candidates.values()]);
       const text = JSON.stringify([
@@ -383,7 +386,8 @@ export function memoryArtifacts(): Artifacts {
   const times = new Map<string, number>();
   let owner: string | null = null;
   return {
-    async claim(database) {
+    async claim(nameOf) {
+      const database = await nameOf(owner);
       owner ??= database;
       if (owner !== database) throw new Fault('ENVIRONMENT_INVALID', 'They belong to another database.');
     },

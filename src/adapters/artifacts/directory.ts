@@ -162,12 +162,13 @@ export function openArtifacts(dir: string): Artifacts {
       });
     },
 
-    claim: (database) =>
-      asFaults(async () => {
-        const path = join(dir, OWNER);
-        const owner = (await readShared(path)) ?? (await createOnce(path, Buffer.from(database)));
-        requireOwner(owner.toString(), database, dir);
-      }),
+    async claim(nameOf) {
+      const path = join(dir, OWNER);
+      const found = await asFaults(() => readShared(path));
+      const database = await nameOf(found?.toString() ?? null);
+      const owner = found ?? (await asFaults(() => createOnce(path, Buffer.from(database))));
+      requireOwner(owner.toString(), database, dir);
+    },
 
     get: (ref) =>
       asFaults(async () => verified(await readShared(join(dir, artifactName(ref.sha256))), ref, dir)),
@@ -189,12 +190,12 @@ export function openArtifacts(dir: string): Artifacts {
 /** The file or object with the name of the database whose rows refer to the artifacts. */
 export const OWNER = 'database';
 
-/** `where`: the place of the artifacts. Fault ENVIRONMENT_INVALID. */
+/** `database`: empty if it has no name. `where`: the place of the artifacts. Fault ENVIRONMENT_INVALID. */
 export function requireOwner(owner: string, database: string, where: string): void {
-  if (owner === database) return;
+  if (owner === database && database !== '') return;
   throw new Fault(
     'ENVIRONMENT_INVALID',
-    `ARTIFACTS_URL: the artifacts in ${where} belong to another database than the one of this command. Each of the two would delete what only the other one needs, so nothing was changed. Set DATABASE_URL to that database, or ARTIFACTS_URL to another place; if that database is no longer in use, delete ${where}/${OWNER}.`,
+    `ARTIFACTS_URL: the artifacts in ${where} belong to another database than the one of this command. Each of the two would delete what only the other one needs, so nothing was changed. If you are moving to the database of this command, set DATABASE_URL back and use runoff move-database; else set DATABASE_URL to the other one, or ARTIFACTS_URL to another place. Delete ${where}/${OWNER} only if the other database is gone for good: what only that one needs will be deleted.`,
   );
 }
 

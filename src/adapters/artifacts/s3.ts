@@ -95,7 +95,7 @@ export function openS3Artifacts(options: S3Options): Artifacts {
       return ref;
     },
 
-    async claim(database) {
+    async claim(nameOf) {
       const url = new URL(under + OWNER, root);
       const owner = async (): Promise<string | null> => {
         const answer = await ask({ method: 'GET', url });
@@ -103,10 +103,12 @@ export function openS3Artifacts(options: S3Options): Artifacts {
         if (answer.status !== 200) throw faultOf(where, 'GET', answer);
         return answer.body.toString();
       };
+      const found = await owner();
+      const database = await nameOf(found);
       const body = Buffer.from(database);
-      if ((await owner()) === null)
-        await must({ method: 'PUT', url, body, sha256: artifactRef(body).sha256 });
-      // Read again: another database may have claimed them at the same moment, and the last one has them.
+      if (found === null) await must({ method: 'PUT', url, body, sha256: artifactRef(body).sha256 });
+      // Read again: another database may have claimed them at the same moment, and the last one has them. One that reads
+      // before the last one writes is refused at its next claim. Some servers ignore or refuse If-None-Match on a PUT.
       requireOwner((await owner()) ?? '', database, where);
     },
 

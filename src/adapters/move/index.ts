@@ -105,12 +105,16 @@ async function holdLaunches(client: pg.Client, lock: string, which: string): Pro
   );
 }
 
-/** What an engine writes about itself by being launched once is no reason to refuse. */
+/** The name of the database, which a start gives it. */
+const WRITTEN_BY_A_START: Readonly<Record<string, string>> = { 'runoff.intent': "scope = 'database'" };
+
+/** What a start writes by itself, such as rows about the engine, is no reason to refuse. */
 async function refuseUnlessEmpty(client: pg.Client): Promise<void> {
   for (const { name } of await listTables(client)) {
     const counts =
       name === 'dbos.workflow_status' || (name.startsWith('runoff.') && name !== 'runoff.executor');
-    if (!counts || VERSION_TABLES.has(name) || !(await hasRows(client, name))) continue;
+    if (!counts || VERSION_TABLES.has(name) || !(await hasRows(client, name, WRITTEN_BY_A_START[name])))
+      continue;
     throw new Fault(
       'MOVE_REFUSED',
       `The destination has rows in ${name} already: a move never mixes two histories.`,

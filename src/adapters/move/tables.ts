@@ -75,8 +75,11 @@ export async function tableSum(client: pg.ClientBase, table: TableColumns): Prom
   return rows[0] ?? { rows: 0, checksum: '0' };
 }
 
-export async function hasRows(client: pg.ClientBase, name: string): Promise<boolean> {
-  const { rows } = await client.query<{ some: boolean }>(`select exists (select from ${name}) as some`);
+/** `except`: a condition for rows that do not count. */
+export async function hasRows(client: pg.ClientBase, name: string, except = 'false'): Promise<boolean> {
+  const { rows } = await client.query<{ some: boolean }>(
+    `select exists (select from ${name} where not (${except})) as some`,
+  );
   return rows[0]?.some ?? false;
 }
 

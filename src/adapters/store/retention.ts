@@ -101,13 +101,18 @@ export function retention(db: Db): Retention {
         };
       }),
 
-    databaseName: () =>
+    databaseName: (owner) =>
       inTransaction(db, async (tx) => {
+        if (owner === null) {
+          await sql`
+            insert into runoff.intent (scope, key, state, result)
+            values ('database', 'name', 'done', to_jsonb(gen_random_uuid()))
+            on conflict (scope, key) do nothing`.execute(tx);
+        }
         const { rows } = await sql<{ name: string }>`
-          insert into runoff.intent (scope, key, state, result)
-          values ('database', 'name', 'done', to_jsonb(gen_random_uuid()))
-          on conflict (scope, key) do update set state = 'done'
-          returning result #>> '{}' as name`.execute(tx);
+          select result #>> '{}' as name from runoff.intent where scope = 'database' and key = 'name'`.execute(
+          tx,
+        );
         return rows[0]?.name ?? '';
       }),
 

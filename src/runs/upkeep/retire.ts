@@ -49,7 +49,7 @@ export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = fal
   const { store, artifacts, engine, clock } = parts;
   const now = clock.now();
   const before = { runs: now - keep.runs, ledger: now - keep.ledger, keys: now - IDEMPOTENCY_KEY_MS };
-  if (!dry) await artifacts.claim(await store.databaseName());
+  if (!dry) await artifacts.claim((owner) => store.databaseName(owner));
   // The outcomes of a run outlive it, so they are kept before it goes.
   if (!dry) await keepDueOutcomes(parts);
   const due = await store.expire(before, true);

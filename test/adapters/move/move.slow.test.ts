@@ -4,6 +4,7 @@ import { LAUNCH_LOCK, prepareEngineSchema } from '../../../src/adapters/engine/i
 import { moveDatabase } from '../../../src/adapters/move/index.ts';
 import { openStore } from '../../../src/adapters/store/index.ts';
 import { freshDatabase, type TestDatabase } from '../../world/database.ts';
+import { memoryArtifacts } from '../../world/memory-store.ts';
 import { silent } from '../../world/silent-log.ts';
 import { tried } from '../../world/tried.ts';
 import { executors } from '../engine/executors.ts';
@@ -154,4 +155,22 @@ test('an interrupted move leaves the destination empty, and the next attempt suc
   await expect(cut).rejects.toThrow('pulled the plug');
   expect(await to.query('select id from runoff.run')).toEqual([]);
   expect(await move(from, to)).toContainEqual({ table: 'runoff.transition', rows: 450 });
+});
+
+test('a destination on which Runoff was started too early, with the artifacts of the source, is still empty', async () => {
+  const [from, to] = [await fresh(), await fresh()];
+  await fill(from);
+  const artifacts = memoryArtifacts();
+  const start = async ({ url }: TestDatabase): Promise<void> => {
+    const store = await openStore(url);
+    await artifacts.claim((owner) => store.databaseName(owner)).finally(() => store.close());
+  };
+  await start(from);
+  await expect(start(to)).rejects.toMatchObject({ code: 'ENVIRONMENT_INVALID' });
+  expect(await to.query('select * from runoff.intent')).toEqual([]);
+  // It may have a name of its own from a start with another place for artifacts.
+  await openStore(to.url).then((store) => store.databaseName(null).finally(() => store.close()));
+
+  expect(await move(from, to)).toContainEqual({ table: 'runoff.run', rows: 450 });
+  await start(to);
 });

@@ -109,9 +109,11 @@ test("an artifact is in use while any row refers to it, the engine's rows includ
   expect([...(await store.artifactsInUse())].toSorted()).toEqual([ours, theirs]);
 });
 
-test('a database has one name, however many ask for it at the same time', async () => {
-  const names = await Promise.all(Array.from({ length: 4 }, () => store.databaseName()));
-  expect(new Set([...names, await store.databaseName()])).toEqual(
+test('a database gets one name, however many ask for it at once, but none while another one owns the artifacts', async () => {
+  const named = "select 1 from runoff.intent where scope = 'database'";
+  expect([await store.databaseName('another'), await database.query(named)]).toEqual(['', []]);
+  const names = await Promise.all(Array.from({ length: 4 }, () => store.databaseName(null)));
+  expect(new Set([...names, await store.databaseName('another')])).toEqual(
     new Set([expect.stringMatching(/^[0-9a-f-]{36}$/)]),
   );
 });
