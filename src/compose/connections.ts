@@ -13,10 +13,10 @@ import type { ExecutorFacts, Fence, GitHub, Identity, Log } from '../ports/index
 import { openAnnouncer, type World } from '../runs/index.ts';
 import { dataPaths, hostFolders, OWN } from './data-folder.ts';
 
-/** URL of the operator's database. The embedded one is stopped by the cleanups. */
 /** Follows what is being opened until it is closed: a signal, or an output that cannot be written, closes it, too. */
 export type FollowOpening = <T extends { close(): Promise<void> }>(opening: Promise<T>) => Promise<T>;
 
+/** URL of the operator's database. The embedded one is stopped by the cleanups. */
 export async function openDatabase(
   operator: Operator,
   ownsData: boolean,

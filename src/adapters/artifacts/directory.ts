@@ -73,6 +73,9 @@ async function writeDurably(path: string, bytes: Buffer): Promise<void> {
   if (made !== undefined) await sync(dirname(folder));
 }
 
+/** What `link` says on file systems without hard links, such as exFAT, some SMB servers and some of FUSE. */
+const NO_LINKS_CODES: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
 /** Writes a small file if none is there, and returns what is there. */
 async function createOnce(path: string, bytes: Buffer): Promise<Buffer> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
@@ -80,7 +83,10 @@ async function createOnce(path: string, bytes: Buffer): Promise<Buffer> {
   try {
     await link(draft, path);
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error;
+    const code = errorCode(error);
+    // Replaces a file written since we looked, as in a bucket. One created at its own name could be read half-written.
+    if (NO_LINKS_CODES.has(code)) await rename(draft, path);
+    else if (code !== 'EEXIST') throw error;
   } finally {
     await rm(draft, { force: true });
   }

@@ -1,7 +1,8 @@
-import { chmod, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import fs, { chmod, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openArtifacts } from '../../../src/adapters/artifacts/index.ts';
 import { artifactsContract } from '../../contracts/artifacts.suite.ts';
 import { memoryArtifacts } from '../../world/memory-store.ts';
@@ -36,6 +37,28 @@ test('a file that was changed on disk is not returned, and storing the content a
   await artifacts.put('hello');
   expect(await artifacts.get(ref)).toBe('hello');
 });
+
+test.each(['EPERM', 'ENOTSUP', 'ENOSYS'])(
+  'one database claims a folder without hard links (%s)',
+  async (code) => {
+    const dir = await fresh();
+    const link = vi.spyOn(fs, 'link').mockRejectedValue(Object.assign(new Error(code), { code }));
+    syncBuiltinESMExports();
+    try {
+      const artifacts = openArtifacts(dir);
+      await artifacts.claim(async () => 'one');
+      await artifacts.claim(async () => 'one');
+      await expect(artifacts.claim(async () => 'another')).rejects.toMatchObject({
+        code: 'ENVIRONMENT_INVALID',
+      });
+      expect(link).toHaveBeenCalledOnce();
+      expect(await readdir(dir)).toEqual(['database']);
+    } finally {
+      link.mockRestore();
+      syncBuiltinESMExports();
+    }
+  },
+);
 
 test('a name that is not a hash never becomes a path', async () => {
   const artifacts = openArtifacts(await fresh());
