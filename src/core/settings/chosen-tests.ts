@@ -18,9 +18,9 @@ const CHOICES_OF_JEST = / -o(?= |$)/g;
 /** Options that end the run at a failing test: those behind it would look as if they were gone. */
 const STOPS_EARLY =
   / --?(?:(?:bail|max-?fail)(?:[= ]\d+|=true)?|exitfirst|fail-?fast(?:=\S+)?|stop-on-(?:failure|error|defect))(?= |$)/g;
-/** The same as letters; pytest's may stand among others. */
+/** The same as letters; pytest's may stand among others, also before one with a value. */
 const STOPPING_LETTERS: Readonly<Partial<Record<RunnerName, readonly [letter: RegExp, left: string]>>> = {
-  pytest: [/ -(?=[vqsxl]*x)([vqsxl]+)(?= |$)/g, 'x'],
+  pytest: [/ -([vqsl]*x[vqsxl]*[kmn]?)(?= |$)/g, 'x'],
   mocha: [/ -(b)(?= |$)/g, 'b'],
   unittest: [/ -(f)(?= |$)/g, 'f'],
 };
@@ -47,7 +47,11 @@ export function withAllTests(command: string): WholeCommand {
     taken.push(option.trim());
     return '';
   };
-  let options = ` ${words.slice(at + 1).join(' ')}`;
+  const given = ` ${words
+    .slice(at + 1)
+    .map(withoutSpaces)
+    .join(' ')}`;
+  let options = given;
   const [affected, target] =
     words[at] === 'nx' ? (/^ affected(?::([\w-]+))?(?= |$)/.exec(options) ?? []) : [];
   if (affected !== undefined) {
@@ -57,9 +61,20 @@ export function withAllTests(command: string): WholeCommand {
   }
   if (found?.runner === 'jest') options = options.replace(CHOICES_OF_JEST, take);
   options = withoutStops(options.replace(CHOICES, take), found?.runner);
-  const isWhole = options === ` ${words.slice(at + 1).join(' ')}`;
-  return isWhole ? whole : { command: `${words.slice(0, at + 1).join(' ')}${options}`.trimEnd(), taken };
+  if (options === given) return whole;
+  return {
+    command: `${words.slice(0, at + 1).join(' ')}${withSpaces(options)}`.trimEnd(),
+    taken: taken.map(withSpaces),
+  };
 }
+
+/** No option stands inside a quoted word: while options are looked for, its spaces are private characters. */
+const withoutSpaces = (word: string): string =>
+  word.replace(/[\t-\r ]/g, (space) => String.fromCharCode(PRIVATE_USE + space.charCodeAt(0)));
+const withSpaces = (text: string): string =>
+  text.replace(/[\ue009-\ue020]/g, (hidden) => String.fromCharCode(hidden.charCodeAt(0) - PRIVATE_USE));
+/** The first private character of Unicode. */
+const PRIVATE_USE = 0xe000;
 
 function withoutStops(options: string, runner: RunnerName | undefined): string {
   const [letters, letter = ''] = (runner && STOPPING_LETTERS[runner]) ?? [];

@@ -572,6 +572,9 @@ describe('a run goes on behind a failing test, so that those after it are not mi
     ['npx mocha --bail', 'npx mocha'],
     ['pytest -x', 'pytest'],
     ['pytest -xvs tests', 'pytest -vs tests'],
+    ['pytest -xk foo', 'pytest -k foo'],
+    ['mocha --bail --grep "a -b  c" \'--bail x\'', 'mocha --grep "a -b  c" \'--bail x\''],
+    ['pytest -x -k "stops -x or --maxfail=1 first"', 'pytest -k "stops -x or --maxfail=1 first"'],
     ['python3 -m pytest --maxfail=2 -q', 'python3 -m pytest -q'],
     ['vitest run --bail 1', 'vitest run'],
     ['npx ava --fail-fast', 'npx ava'],
@@ -586,6 +589,8 @@ describe('a run goes on behind a failing test, so that those after it are not mi
 
   test.each([
     'mocha -f pattern',
+    'mocha -g "a --bail b"',
+    'pytest -k "fails -x  first"',
     'pytest -k box',
     'pytest --exitfirstly',
     'tsc -b',
