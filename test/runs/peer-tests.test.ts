@@ -39,8 +39,10 @@ test.each([
   expect(begun.toSorted()).toEqual(areas.toSorted());
 });
 
-/** The tests of A on the code of B and on the base, whose commands end with these exit codes one after the other. */
-async function repeatedTests(endings: Readonly<Record<'B-from-A' | 'A-on-base', readonly number[]>>) {
+/** The tests of A on the code of B and on the base, whose commands end with these exit codes, or stopped by a limit. */
+async function repeatedTests(
+  endings: Readonly<Record<'B-from-A' | 'A-on-base', readonly (number | 'memory')[]>>,
+) {
   const world = await openTimedWorld({
     parallel: 1,
     suiteMs: 1_000,
@@ -48,8 +50,9 @@ async function repeatedTests(endings: Readonly<Record<'B-from-A' | 'A-on-base', 
     examine: '1h',
     endOf(area) {
       const [, name = '', nth = '1'] = /^(\w-\w+-\w+?)(?:-(\d))?$/.exec(area) ?? [];
-      const codes = new Map<string, readonly number[]>(Object.entries(endings)).get(name);
-      return { exitCode: codes?.[Number(nth) - 1] ?? null };
+      const codes = new Map<string, readonly (number | 'memory')[]>(Object.entries(endings)).get(name);
+      const end = codes?.[Number(nth) - 1] ?? null;
+      return end === 'memory' ? { exitCode: null, stopped: end } : { exitCode: end };
     },
   });
   const { own: _, ...other } = survivor('B');
@@ -62,6 +65,8 @@ test.each([
   ['fails once in three runs', [1, 0, 0], 'p'],
   ['fails twice in three runs', [1, 0, 1], 'f'],
   ['passes', [0], 'p'],
+  ['fails once in three runs after one that reached a limit', ['memory', 1, 0, 0], 'p'],
+  ['fails twice after a run that reached a limit', ['memory', 1, 1], 'f'],
 ] as const)('a test of a candidate that %s on another one', async (_, codes, result) => {
   const { proven, commands } = await repeatedTests({ 'A-on-base': [1, 1], 'B-from-A': codes });
   expect(proven).toEqual([[result]]);

@@ -56,7 +56,7 @@ export async function runPeerTests(
     peersOf(author).map((peer) => ({ author, peer })),
   );
   const allows = allowsAuthor(tools, (author) => peersOf(author).length);
-  const found = new Map<Pair, TreeTestResult>();
+  const found = new Map<Pair, CountedRun>();
   const leftOut = new Set<TestAuthor>();
   const done = tools.time.step('peer-tests', pairs.length);
   await inParallel(askingLanesOf(tools.runner), pairs, async (pair) => {
@@ -74,8 +74,8 @@ export async function runPeerTests(
       if (leftOut.has(author)) return [];
       // In the order of candidates, whichever command ended first.
       const onPeers = pairs.flatMap((pair) => {
-        const result = pair.author === author ? found.get(pair) : undefined;
-        return result ? [resultsOnPeer(pair, own, result)] : [];
+        const counted = pair.author === author ? found.get(pair) : undefined;
+        return counted ? [resultsOnPeer(pair, own, counted.result)] : [];
       });
       return [{ author: author.survivor.candidate.alias, tests: own, onPeers }];
     }),
@@ -88,6 +88,12 @@ interface Pair {
   readonly peer: BuiltSurvivor;
 }
 
+/** What counts of an author's tests on another candidate, and which attempt it was: repeats are the next ones. */
+interface CountedRun {
+  readonly result: TreeTestResult;
+  readonly attempt: number;
+}
+
 /**
  * Runs once more what failed, last of all, so that no first run has less time for it: on the base, which says what the
  * tests of each author require, and then on others, whose results (`found`) are replaced.
@@ -95,7 +101,7 @@ interface Pair {
 async function confirmedByRepeats(
   tools: ExaminationTools,
   authors: readonly TestAuthor[],
-  found: Map<Pair, TreeTestResult>,
+  found: Map<Pair, CountedRun>,
 ): Promise<ReadonlyMap<TestAuthor, AuthorTests>> {
   const { time, runner } = tools;
   const lanes = askingLanesOf(runner);
@@ -104,10 +110,11 @@ async function confirmedByRepeats(
     const name = `tests of ${author.survivor.candidate.alias} on the base again`;
     confirmed.set(author, await time.measured(name, () => confirmedTests(tools, author)));
   });
-  await inParallel(lanes, [...found], async ([pair, result]) => {
+  await inParallel(lanes, [...found], async ([pair, counted]) => {
     const tests = confirmed.get(pair.author) ?? pair.author.tests;
     const name = `tests of ${pair.author.survivor.candidate.alias} on ${pair.peer.candidate.alias} again`;
-    found.set(pair, await time.measured(name, () => confirmedOnPeer(tools, pair, tests, result)));
+    const result = await time.measured(name, () => confirmedOnPeer(tools, pair, tests, counted));
+    found.set(pair, { ...counted, result });
   });
   return new Map(authors.map((author) => [author, confirmed.get(author) ?? author.tests]));
 }
@@ -166,15 +173,14 @@ const cheapestFirst =
 const areaOnPeer = ({ author, peer: { candidate } }: Pair): string =>
   areaId(candidate.runId, candidate.alias, 'from', author.survivor.candidate.alias);
 
-async function runOnPeer(tools: ExaminationTools, pair: Pair): Promise<TreeTestResult> {
+async function runOnPeer(tools: ExaminationTools, pair: Pair, attempt = 1): Promise<CountedRun> {
   const { author, peer } = pair;
-  if (!asksSomething(author)) return { kind: 'unfit' };
-  const id = areaOnPeer(pair);
-  const run = (attempt: number) =>
-    runOnTree(tools, peer.tree, { ...howOf(author), id: attempt > 1 ? `${id}-${attempt}` : id, attempt });
-  const first = await run(1);
-  const result = first.kind === 'ran' && mayBeMachine(first.run) ? await run(2) : first;
-  return result.kind === 'ran' ? { kind: 'ran', run: withNamesOf(author.runs.own, result.run) } : result;
+  if (!asksSomething(author)) return { result: { kind: 'unfit' }, attempt };
+  const id = attempt > 1 ? `${areaOnPeer(pair)}-${attempt}` : areaOnPeer(pair);
+  const result = await runOnTree(tools, peer.tree, { ...howOf(author), id, attempt });
+  if (result.kind !== 'ran') return { result, attempt };
+  if (attempt === 1 && mayBeMachine(result.run)) return runOnPeer(tools, pair, 2);
+  return { result: { kind: 'ran', run: withNamesOf(author.runs.own, result.run) }, attempt };
 }
 
 /** The result after those of these tests that fail ran there once more. */
@@ -182,14 +188,14 @@ async function confirmedOnPeer(
   tools: ExaminationTools,
   pair: Pair,
   { proven, guards }: AuthorTests,
-  result: TreeTestResult,
+  { result, attempt }: CountedRun,
 ): Promise<TreeTestResult> {
   const { author, peer } = pair;
   if (result.kind !== 'ran' || unlessRewritten(result, author.writes).kind !== 'ran') return result;
   const ids = [...proven, ...guards];
   const marks = resultsOn(ids, result, author.introduces);
   const suspects = ids.filter((_, at) => marks[at] === 'f');
-  const options = { ...howOf(author), id: areaOnPeer(pair) };
+  const options = { ...howOf(author), id: areaOnPeer(pair), attempt };
   return { kind: 'ran', run: await rerunSuspects(tools, peer.tree, options, { run: result.run, suspects }) };
 }
 
