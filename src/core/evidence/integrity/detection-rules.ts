@@ -1,14 +1,13 @@
 import {
   ancestors,
   child,
-  contentOf,
   type Grammar,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  tokensOf,
   type Use,
 } from '../../source/index.ts';
+import { textsBeside, textsIn } from './beside.ts';
 import { wordSet } from './cases.ts';
 import { type CodeRule, firstText, type PathsOf } from './exit-rules.ts';
 import { WHOLE_ENVIRONMENT } from './question-rules.ts';
@@ -30,7 +29,7 @@ const RUNNER_WORDS = wordSet(
 const ASKS_RUNNER =
   /^(?:import\.meta\.vitest|testing\.(?:Testing|Short|CoverMode)|(?:testing(?:\.|::))?UnitTest(?:\.|::)GetInstance|Rails\.env\(\)\.test\?)$|\.runningUnitTests$/;
 const RUNNER_NAME =
-  /pytest|unittest|nose|jest|vitest|mocha|jasmine|junit|rspec|minitest|phpunit|xunit|nunit|testhost|vstest|surefire|nextest|testing\.tRunner/i;
+  /pytest|unittest|(?<![a-z])nose(?:tests|2)?(?![a-z])|(?<![a-z])(?:jest|mocha|jasmine)|vitest|junit|rspec|minitest|phpunit|xunit|nunit|testhost|vstest|surefire|nextest|testing\.tRunner|RUST_TEST|^--test-threads/i;
 const TEST_WORD = /(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
 const ENVIRONMENT = /(?:^|\.)(?:(?:NODE|BABEL|APP|RAILS|RACK|MIX|DJANGO|FLASK|GO)_ENV|ENVIRONMENT)(?![\w$])/;
 const LARAVEL_ENVIRONMENT = /(?:^|\.)[aA]pp(?:\(\))?\.environment$/;
@@ -61,8 +60,7 @@ const ORIGINS: Partial<Readonly<Record<Grammar, Origins>>> = {
     callers: /^runtime\.Callers?(?!\w)/,
   },
   rust: {
-    program: /(?<!\w)(?:env\.(?:args|args_os|vars|vars_os)|current_exe)(?!\w)/,
-    callers: /(?<!\w)thread\.current\(\)(?!\w)/,
+    program: /(?<!\w)(?:env\.(?:args|args_os|vars|vars_os)|current_exe|thread\.current\(\))(?!\w)/,
   },
   java: {
     program: /^"(?:java\.class\.path|sun\.java\.command)$|\.getInputArguments(?!\w)/,
@@ -97,24 +95,32 @@ const PERHAPS_BUILT = 'is built differently for tests';
 const IN_CI = 'checks whether it runs in CI (`CI`)';
 
 const namesTests = (text: string): boolean => RUNNER_NAME.test(text) || TEST_WORD.test(text);
-/** A command of the program, or a sentence of its help. */
-const isForUsers = (text: string): boolean =>
-  /^(?:tests?|specs?)$/i.test(text) || (/\s/.test(text) && !RUNNER_NAME.test(text));
+/** A sentence of the program's help. */
+const isSentence = (text: string): boolean => /\s/.test(text) && !RUNNER_NAME.test(text);
+/** `if __FILE__ == $0` asks whether a file is the program. */
+const WITH_ITSELF =
+  /^\s*(?:__FILE__|__file__|__filename|module)\s*[!=]==?|[!=]==?\s*(?:__FILE__|__file__|__filename|module)\s*$/;
 
-/** Null if it does not look for tests there. */
-function looksForTests({ path, written, around }: PlacedUse, tree: SyntaxTree): 'certain' | 'perhaps' | null {
+/** Null if it does not look for tests there. A program's arguments may be files of tests: only a runner's name is certain. */
+function looksForTests(use: Use, tree: SyntaxTree): 'certain' | 'perhaps' | null {
   // A text that was not parsed may be in any language.
   const all = tree.nodes.length === 1 ? ALL_ORIGINS : [ORIGINS[tree.grammar] ?? []].flat();
-  const program = all.some((one) => one.program.test(path));
-  const callers = all.some((one) => one.callers?.test(path));
-  if (written || !(program || callers || PERHAPS_CALLERS.test(path))) return null;
-  const found = literalsIn(tree, around).filter(namesTests);
-  if (found.length === 0 || (program && found.every((text) => /\s/.test(text) && isForUsers(text))))
-    return null;
-  return callers || (program && !found.every(isForUsers)) ? 'certain' : 'perhaps';
+  const program = all.some((one) => one.program.test(use.path));
+  const callers = all.some((one) => one.callers?.test(use.path));
+  if (use.written || !(program || callers || PERHAPS_CALLERS.test(use.path))) return null;
+  const { parent } = use.node;
+  if (program && parent && WITH_ITSELF.test(nodeText(tree, parent).slice(0, 300))) return null;
+  const found = textsBeside(tree, use).filter(namesTests);
+  if (found.length === 0 || (program && found.every(isSentence))) return null;
+  const isCertain = callers
+    ? !found.every(isSentence)
+    : program && found.some((text) => RUNNER_NAME.test(text) || (text === '.test' && isOwnFile(use, tree)));
+  return isCertain ? 'certain' : 'perhaps';
 }
 
-type PlacedUse = Parameters<CodeRule['fits']>[0];
+/** Of a program of Go: that of its tests is called `NAME.test`. */
+const isOwnFile = ({ path, to }: Use, { text }: SyntaxTree): boolean =>
+  /^os\.Executable(?!\w)/.test(path) || (path === 'os.Args' && text.startsWith('[0]', to));
 
 /** Detect code that checks whether it runs under test. */
 export const DETECTION_RULES: readonly CodeRule[] = (
@@ -249,13 +255,5 @@ function comparedWith(tree: SyntaxTree, node: SyntaxNode): readonly string[] {
       ({ type, children }) =>
         compares.test(type) || (/^binary/.test(type) && children.some((each) => /^[!=]==?$/.test(each.type))),
     );
-  return literalsIn(tree, found ?? node);
-}
-
-function literalsIn(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>): readonly string[] {
-  const { from, to } = { from: part.from, to: Math.min(part.to, part.from + 2_000) };
-  // In a text that does not parse, quotes may be unbalanced.
-  const loose = tree.isBroken ? tree.text.slice(from, to).matchAll(/(['"])([^'"\n]*)\1/g) : [];
-  const strings = tokensOf(tree, { from, to }).filter(({ kind }) => kind === 'string');
-  return [...strings.map(({ text }) => contentOf(text)), ...[...loose].map(([, , text = '']) => text)];
+  return textsIn(tree, found ?? node);
 }

@@ -21,12 +21,7 @@ export interface CodeRule {
   readonly onlyInProduction?: boolean;
   /** An honest program may do it as well: its lines are shown, but do not disqualify. */
   readonly isQuestion?: boolean;
-  readonly fits: (use: PlacedUse, tree: SyntaxTree, pathsOf: PathsOf) => boolean;
-}
-
-/** A use, and the surrounding text that the rule may match. */
-interface PlacedUse extends Use {
-  readonly around: { readonly from: number; readonly to: number };
+  readonly fits: (use: Use, tree: SyntaxTree, pathsOf: PathsOf) => boolean;
 }
 
 /** All values that a node may refer to: paths, and the text of string literals. */

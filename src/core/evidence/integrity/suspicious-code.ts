@@ -26,8 +26,6 @@ const SAMPLES = /(?:^|\/)(?:fixtures?|__fixtures__|testdata|samples?|examples?|r
 const MINIFIED = /[.-]min\.[cm]?js$/;
 /** Maximum findings reported for one file. */
 const MAX_FINDINGS_PER_FILE = 3;
-/** Lines that are matched together, because a trick may span several. */
-const MAX_STATEMENT_LINES = 4;
 
 /** Finds added code that detects tests, ends the process, or replaces what tests depend on. */
 export function suspiciousCode(
@@ -147,7 +145,7 @@ function hitsIn(
     see(
       use,
       () =>
-        rules.find(({ fits }) => fits({ ...use, around: surroundingRange(side, use) }, tree, pathsOf)) ??
+        rules.find(({ fits }) => fits(use, tree, pathsOf)) ??
         (use.written &&
         use.path.includes('.') &&
         carriers.has(/^\w+/.exec(nodeText(tree, use.node))?.[0] ?? '')
@@ -169,20 +167,6 @@ const quotedUses = (tree: SyntaxTree): readonly Use[] =>
     args: null,
     written: false,
   }));
-
-const STATEMENT_NODE = /statement|declaration|declarator|^(?:assignment|match_arm)$/;
-
-/** From the start of the statement to the end of the added lines that follow. */
-function surroundingRange(
-  side: Side,
-  { node, from }: Pick<Use, 'node' | 'from'>,
-): { readonly from: number; readonly to: number } {
-  const statement = ancestors(node).find(({ type }) => STATEMENT_NODE.test(type));
-  const line = lineIndexAt(side, from);
-  let last = line;
-  while (last - line + 1 < MAX_STATEMENT_LINES && side.changes[last + 1]) last++;
-  return { from: Math.min(statement?.from ?? from, from), to: side.starts[last + 1] ?? node.to };
-}
 
 /** In a test, passing on or faking an exit does not end the process. */
 function isStatement(node: SyntaxNode): boolean {
