@@ -13,9 +13,9 @@ import {
 type Part = Pick<SyntaxNode, 'from' | 'to'>;
 
 /** Maximum characters that are read in one direction. */
-const MAX_CHARS = 2_000;
+const MAX_CHARS_BESIDE = 2_000;
 /** Lines that are read together where a text does not parse, because a check may span several. */
-const MAX_LINES = 4;
+const MAX_LINES_BESIDE = 4;
 const STATEMENT = /statement|declaration|declarator|^(?:assignment|match_arm|for_expression)$/;
 const BLOCK =
   /^(?:body_statement|block|block_body|program|then|else|do|do_block|begin|ensure|rescue|module|source_file|compound_statement|statement_block|statement_list|class_body|declaration_list|translation_unit|compilation_unit|switch_section|switch_block_statement_group)$/;
@@ -25,7 +25,7 @@ const CASE = /^(?:switch_case|case_statement|expression_case|case_clause|switch_
 
 /** Texts in quotes in a part of a text. */
 export function textsIn(tree: SyntaxTree, part: Part): readonly string[] {
-  const { from, to } = { from: part.from, to: Math.min(part.to, part.from + MAX_CHARS) };
+  const { from, to } = { from: part.from, to: Math.min(part.to, part.from + MAX_CHARS_BESIDE) };
   // In a text that does not parse, quotes may be unbalanced.
   const loose = tree.isBroken ? tree.text.slice(from, to).matchAll(/(['"])([^'"\n]*)\1/g) : [];
   return [
@@ -43,8 +43,11 @@ const stringsIn = (tree: SyntaxTree, part: Part) =>
  */
 export function textsBeside(tree: SyntaxTree, { node, from }: Pick<Use, 'node' | 'from'>): readonly string[] {
   if (tree.isBroken) return textsIn(tree, linesFrom(tree, from));
-  const { place, isSwitch } = placeOf(node);
-  const part = { from: Math.max(place.from, from - MAX_CHARS), to: Math.min(place.to, from + MAX_CHARS) };
+  const { place, isSwitch } = comparisonOf(node);
+  const part = {
+    from: Math.max(place.from, from - MAX_CHARS_BESIDE),
+    to: Math.min(place.to, from + MAX_CHARS_BESIDE),
+  };
   const apart = [...nodesWithin(tree, part)].filter(
     (each) =>
       BLOCK.test(each.type) && each !== place && (each.parent === place ? isBody(each) : hasSeveral(each)),
@@ -61,7 +64,7 @@ export function textsBeside(tree: SyntaxTree, { node, from }: Pick<Use, 'node' |
 function linesFrom({ text }: SyntaxTree, offset: number): Part {
   const from = text.lastIndexOf('\n', offset - 1) + 1;
   let to = from;
-  for (let line = 0; line < MAX_LINES && to < text.length; line++) {
+  for (let line = 0; line < MAX_LINES_BESIDE && to < text.length; line++) {
     const end = text.indexOf('\n', to);
     to = end < 0 ? text.length : end + 1;
   }
@@ -69,7 +72,7 @@ function linesFrom({ text }: SyntaxTree, offset: number): Part {
 }
 
 /** The condition, the statement, or the switch whose labels a value is compared with. */
-function placeOf(node: SyntaxNode): { readonly place: SyntaxNode; readonly isSwitch: boolean } {
+function comparisonOf(node: SyntaxNode): { readonly place: SyntaxNode; readonly isSwitch: boolean } {
   let at = node;
   for (const parent of ancestors(node)) {
     if (/^(?:value|condition|subject)$/.test(at.field) && SWITCH.test(parent.type))
@@ -105,7 +108,7 @@ function conditionsOn(tree: SyntaxTree, place: SyntaxNode): readonly SyntaxNode[
   const name = child(place, 'name', 'left', 'pattern');
   const block = ancestors(place).find(({ type }) => BLOCK.test(type));
   if (!name || !block) return [];
-  const after = { from: place.to, to: Math.min(block.to, place.to + MAX_CHARS) };
+  const after = { from: place.to, to: Math.min(block.to, place.to + MAX_CHARS_BESIDE) };
   return [...nodesWithin(tree, after)].filter(
     (each) =>
       (each.field === 'condition' || each.type === 'return_statement') &&
