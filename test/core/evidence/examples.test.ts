@@ -15,6 +15,7 @@ const DERIVED = DerivedTests.parse({
     },
   ],
   unused: [],
+  values: [],
 });
 
 const run = (asked: 'passed' | 'failed', stays: 'passed' | 'failed'): ProbeRun => ({
