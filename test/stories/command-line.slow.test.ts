@@ -111,7 +111,7 @@ test('a run on a repository with uncommitted changes starts from the last commit
     await writeFile(join(me.repository, 'scratch.txt'), 'not committed\n');
     const ended = await me.runoff('run', PROMPT, '--models', 'no-such-model');
     expect(ended.err).toMatch(/uncommitted changes.*start from the last commit of main/s);
-    expect(ended).toMatchObject({ code: 1, out: expect.stringMatching(/no-such-model is not a model/) });
+    expect(ended).toMatchObject({ code: 2, err: expect.stringMatching(/no-such-model is not a model/) });
   }));
 
 test('a run with --include-changes starts from the working tree as it is, and its result fits onto it', () =>
