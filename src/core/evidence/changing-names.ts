@@ -36,28 +36,16 @@ export function withNamesOf(known: Pick<TestRun, 'tests' | 'flaky'>, run: TestRu
   );
   const renamed = new Map<string, string>();
   for (const [part, left] of Map.groupBy(added, constantPart)) {
-    const before = new Set(absent.get(part));
-    const pair = (id: string, name: string | undefined) => {
-      if (name === undefined || renamed.has(id)) return;
-      renamed.set(id, name);
-      before.delete(name);
-    };
-    for (const id of left)
-      pair(
-        id,
-        firstOf(before, (name) => outcomeIn(known, name) === outcomeIn(run, id)),
-      );
-    for (const id of left)
-      pair(
-        id,
-        firstOf(before, () => true),
-      );
+    const before = Map.groupBy(absent.get(part) ?? [], (name) => outcomeIn(known, name));
+    const alike = left.map((id) => before.get(outcomeIn(run, id))?.shift());
+    const others = [...before.values()].flat();
+    for (const [at, id] of left.entries()) {
+      const name = alike[at] ?? others.shift();
+      if (name !== undefined) renamed.set(id, name);
+    }
   }
   return renamed.size === 0 ? run : withNames(run, (id) => renamed.get(id) ?? id);
 }
-
-const firstOf = (names: ReadonlySet<string>, fits: (name: string) => boolean): string | undefined =>
-  [...names].find(fits);
 
 function withNames(run: TestRun, nameOf: (id: string) => string): TestRun {
   const named = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>

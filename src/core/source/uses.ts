@@ -156,14 +156,27 @@ function usePaths(text: string): readonly (readonly [path: string, as: string])[
   const group = /^([\w:]*?)(?:::)?\{([\s\S]*)\}$/.exec(text.trim());
   if (group) {
     const [, prefix = '', inside = ''] = group;
-    return inside
-      .split(/,(?![^{]*\})/)
-      .flatMap((part) => usePaths(prefix === '' ? part : `${prefix}::${part.trim()}`));
+    return outsideBraces(inside).flatMap((part) =>
+      usePaths(prefix === '' ? part : `${prefix}::${part.trim()}`),
+    );
   }
   const [, path, as] = /^\s*([\w:]+?)(?:\s+as\s+(\w+))?\s*$/.exec(text) ?? [];
   const own = path?.replace(/::self$/, '').replaceAll('::', '.');
   const name = as ?? own?.split('.').at(-1);
   return own && name ? [[own, name]] : [];
+}
+
+/** The parts of a list between commas that are in no braces. */
+function outsideBraces(list: string): readonly string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const piece of list.split(/([{},])/)) {
+    if (piece === '{') depth++;
+    if (piece === '}') depth--;
+    if (piece === ',' && depth === 0) parts.push('');
+    else parts.push(`${parts.pop() ?? ''}${piece}`);
+  }
+  return parts;
 }
 
 function bringing(tree: SyntaxTree, name: SyntaxNode, alias: SyntaxNode, module: string): Imported {

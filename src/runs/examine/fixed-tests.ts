@@ -7,7 +7,7 @@ import {
   type TestRun,
   withoutTests,
 } from '../../core/evidence/index.ts';
-import { inParallel } from '../../core/model/index.ts';
+import { inParallel, uniqueSorted } from '../../core/model/index.ts';
 import { askingLanesOf } from './areas.ts';
 import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
@@ -64,7 +64,8 @@ async function onBaseAgain(
   const { flaky = [] } = resolveSuspects(onBase, fixed, again);
   const isRepeated = again.length > 0;
   if (flaky.length === 0) return { onBase, isRepeated };
-  return { onBase: { ...withoutTests(onBase, flaky), flaky }, isRepeated };
+  const excluded = uniqueSorted([...(onBase.flaky ?? []), ...flaky]);
+  return { onBase: { ...withoutTests(onBase, flaky), flaky: excluded }, isRepeated };
 }
 
 /** Its suite after those of these tests that failed ran once more; null if none did. */

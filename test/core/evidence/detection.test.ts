@@ -82,6 +82,7 @@ test.each([
 test.each([
   ['src/lib.rs', 'use std::process::exit;\npub fn f() {\n    exit(0);\n}'],
   ['src/lib.rs', 'use std::{io, process::{self, exit as end}};\npub fn f() {\n    end(0);\n}'],
+  ['src/lib.rs', 'use std::{process::{exit as end, child::{A, B}}, io};\npub fn f() {\n    end(0);\n}'],
   ['src/A.java', 'import static java.lang.System.exit;\nclass A {\n  void f() {\n    exit(0);\n  }\n}'],
   ['a.go', 'package a\n\nimport sys "os"\n\nfunc F() {\n\tsys.Exit(0)\n}'],
 ])('an exit is found under the name that an import gives it: %s: %s', async (path, text) => {
