@@ -25,6 +25,26 @@ interface SpanReading {
  * Ambiguous text counts as code, because hiding code from a judge is worse than showing a comment.
  */
 export function spansOf(lines: readonly string[], syntax: LexicalSyntax): readonly LineSpans[] {
+  const spans = likelySpans(lines, syntax);
+  return syntax.elements ? spans.map((own, i) => withTextOfElements(own, lines[i] as string)) : spans;
+}
+
+const KEYWORD =
+  '(?:abstract|as|async|await|case|class|const|declare|default|delete|else|enum|export|extends|from|function|get|if|implements|import|in|instanceof|interface|keyof|let|new|of|override|private|protected|public|readonly|return|satisfies|set|static|throw|type|typeof|var|void|yield)';
+const ORDINARY_WORD = String.raw`(?<!\p{L})(?!${KEYWORD}(?!\p{L}))\p{L}+(?:['’]\p{L}+)?`;
+/** What code has not: text between tags. It is shown, but read for injections as strings are. */
+const WORDS_IN_A_ROW = new RegExp(String.raw`${ORDINARY_WORD}(?:[,;:.!?]?\s+${ORDINARY_WORD}){2}`, 'u');
+
+const withTextOfElements = (own: LineSpans, line: string): LineSpans =>
+  joined(
+    own.map((span) =>
+      span.is === 'code' && WORDS_IN_A_ROW.test(line.slice(span.from, span.to))
+        ? ({ ...span, is: 'text' } as const)
+        : span,
+    ),
+  );
+
+function likelySpans(lines: readonly string[], syntax: LexicalSyntax): readonly LineSpans[] {
   const outside = readSpans(lines, syntax, null);
   const begun = syntax.blocks
     .flatMap(({ close, ...block }) => (typeof close === 'string' ? [{ ...block, close }] : []))
@@ -71,15 +91,25 @@ function readSpans(lines: readonly string[], syntax: LexicalSyntax, begun: OpenB
   return { lines: parts, open: lexer.open, stray: lexer.stray };
 }
 
+const spansOfLine = (parts: readonly LexedPart[], docs: Map<OpenBlock, number>): LineSpans =>
+  joined(
+    parts
+      .filter(({ from, to }) => to > from)
+      .map((part) => ({
+        is: spanKindOf(part),
+        from: part.from,
+        to: part.to,
+        ...(part.block?.is === 'doc' ? { doc: docNumber(part.block, docs) } : {}),
+      })),
+  );
+
 /** Neighbours of one kind are one span. */
-function spansOfLine(parts: readonly LexedPart[], docs: Map<OpenBlock, number>): LineSpans {
+function joined(all: LineSpans): LineSpans {
   const spans: SyntaxSpan[] = [];
-  for (const part of parts.filter(({ from, to }) => to > from)) {
-    const is = spanKindOf(part);
-    const doc = part.block?.is === 'doc' ? docNumber(part.block, docs) : undefined;
+  for (const span of all) {
     const last = spans.at(-1);
-    if (last?.is === is && last.doc === doc) spans[spans.length - 1] = { ...last, to: part.to };
-    else spans.push({ is, from: part.from, to: part.to, ...(doc === undefined ? {} : { doc }) });
+    if (last?.is === span.is && last.doc === span.doc) spans[spans.length - 1] = { ...last, to: span.to };
+    else spans.push(span);
   }
   return spans;
 }

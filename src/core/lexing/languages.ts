@@ -16,7 +16,7 @@ export interface LexicalSyntax {
   readonly scalars?: true;
   /** Whether a backslash escapes a quote depends on the kind of string. */
   readonly unsureEscapes?: true;
-  /** Text between tags may look like a comment. */
+  /** There may be text between tags, which may look like a comment or like code. */
   readonly elements?: true;
   /** Both kinds of quotes mean the same: always, or if the string contains nothing special. */
   readonly quotesAlike?: 'always' | 'plain';
@@ -165,7 +165,10 @@ const SYNTAX_BY_EXTENSION: readonly (readonly [RegExp, LexicalSyntax])[] = [
   ],
   [/\.css$/i, syntaxWith({ quotes: `"'` }, [STARS], PLAIN_ALIKE)],
   [/\.(?:scss|sass|less)$/i, syntaxWith(SCRIPT_TOKENS, [STARS], PLAIN_ALIKE)],
-  [/\.(?:html?|xml|svg|xhtml|hbs|ejs)$/i, syntaxWith({ quotes: `"'` }, [ARROWS], PLAIN_ALIKE)],
+  [
+    /\.(?:html?|xml|svg|xhtml|hbs|ejs)$/i,
+    syntaxWith({ quotes: `"'` }, [ARROWS], { ...PLAIN_ALIKE, elements: true }),
+  ],
   [/\.(?:jsonc?|json5)$/i, syntaxWith({ note: SLASHES, quotes: '"' }, [STARS])],
   [
     /\.sql$/i,

@@ -187,7 +187,8 @@ export class LineLexer {
     if (!this.#syntax.regex || text[at] !== '/') return at;
     REGEX_LITERAL.lastIndex = at;
     const literal = REGEX_LITERAL.exec(text)?.[0];
-    if (literal === undefined) return at;
+    // A slash after the sign of a tag ends an element.
+    if (literal === undefined || (this.#syntax.elements && this.#last === '<')) return at;
     if (!/[\p{L}\p{N}_$)\]}"]$/u.test(this.#last) || OPERAND_WORDS.test(this.#last))
       return at + literal.length;
     // After a bracket it may be one nevertheless.

@@ -89,6 +89,29 @@ export class Lexer {
   }
 }
 
+/**
+ * Without `{}` between tags, which renders nothing and is what is left of a comment there. `{}` is an empty object or
+ * function elsewhere.
+ */
+export function withoutEmptyElements(lines: readonly (readonly string[])[]): readonly (readonly string[])[] {
+  const kept: { readonly text: string; readonly line: number; readonly isFirst: boolean }[] = [];
+  for (const [line, tokens] of lines.entries())
+    for (const [at, text] of tokens.entries()) {
+      const last = kept.at(-1);
+      const isEmpty = text === '}' && last?.text === '{' && isBetweenTags(kept.slice(-9, -1), last.isFirst);
+      if (isEmpty) kept.pop();
+      else kept.push({ text, line, isFirst: at === 0 });
+    }
+  const byLine = Map.groupBy(kept, ({ line }) => line);
+  return lines.map((_, line) => (byLine.get(line) ?? []).map(({ text }) => text));
+}
+
+/** A bracket that is first on its line may also follow the start of an element, or another value in it. */
+function isBetweenTags(before: readonly { readonly text: string }[], isFirst: boolean): boolean {
+  const text = before.map((token) => token.text).join('');
+  return /<\/[\w.:-]*>$|\/>$/.test(text) || (isFirst && /(?:[^=]>|\})$/.test(text));
+}
+
 const isIrrelevant = ({ is, block, mark }: LexedPart, text: string): boolean =>
   is === 'blank' ||
   mark === true ||

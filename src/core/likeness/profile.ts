@@ -1,7 +1,7 @@
 import { type LexicalSyntax, lexicalSyntaxOf, PLAIN_SYNTAX } from '../lexing/index.ts';
 import type { DiffLine, Hunk, ReadFile } from '../patches/index.ts';
 import type { ClassifiedFile } from './file-kinds.ts';
-import { Lexer, openBefore } from './lexer.ts';
+import { Lexer, openBefore, withoutEmptyElements } from './lexer.ts';
 
 /** How often each element occurs, and the total; weighted if elements have weights. */
 export interface Bag {
@@ -240,14 +240,21 @@ function tokenizeLines(
   const before = new Lexer(syntax, open, doubtful);
   const after = new Lexer(syntax, open, doubtful);
   let changedIn: readonly unknown[] = [];
-  const tokenized = lines.map((line) => {
+  const sides = lines.map((line) => {
     const old = line.kind === 'added' ? [] : before.line(line.text);
-    const now = line.kind === 'removed' ? old : after.line(line.text);
+    const now = line.kind === 'removed' ? [] : after.line(line.text);
     if (line.kind !== 'context') changedIn = [before.open, after.open];
-    return { ...line, tokens: withoutFreeSemicolon(now, syntax) };
+    return { old, now };
   });
   const unclosed = [before.open, after.open].some((block) => block !== null && changedIn.includes(block));
-  return unclosed && !doubtful ? null : tokenized;
+  if (unclosed && !doubtful) return null;
+  const [old, now] = [sides.map((side) => side.old), sides.map((side) => side.now)].map((side) =>
+    syntax.elements ? withoutEmptyElements(side) : side,
+  );
+  return lines.map((line, i) => {
+    const tokens = (line.kind === 'removed' ? old : now)?.[i] ?? [];
+    return { ...line, tokens: withoutFreeSemicolon(tokens, syntax) };
+  });
 }
 
 const withoutFreeSemicolon = (

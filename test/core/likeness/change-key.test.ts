@@ -187,6 +187,34 @@ test.each([
   expect(keyOf(one)).toBe(keyOf(other));
 });
 
+test.each([
+  ['before an element', '{/* one */}\n<b>{f(x)}</b>'],
+  ['behind an element', '<b>{f(x)}</b> {/* one */}'],
+  ['in an element', '<b>\n{/* one\n  two */}\n{f(x)}\n{\n// three\n}\n</b>'],
+  ['among attributes', '<b // one\n>{f(x) /* two */}</b>'],
+])('a comment %s makes no difference', (_, text) => {
+  const keyOf = (added: string) =>
+    changeKey(change('src/page.tsx', [' <p>', ...added.split('\n').map((line) => `+${line}`), ' </p>']));
+  expect(keyOf(text)).toBe(keyOf('<b>{f(x)}</b>'));
+});
+
+test.each([
+  ['an argument', 'f(a, {/* one */});', 'f(a);'],
+  ['an argument on its own line', 'f(\n  {/* one */}\n);', 'f();'],
+  ['a value', '<b a={{/* one */}} />', '<b a={b} />'],
+  ['a function', 'f(() => {/* one */});', 'f(() => b);'],
+  ['a function with a type', 'f(): Promise<void> {/* one */}', 'f(): Promise<void>;'],
+])('an empty object or function is no comment: %s', (_, one, other) => {
+  const keyOf = (added: string) =>
+    changeKey(
+      change(
+        'src/page.tsx',
+        added.split('\n').map((line) => `+${line}`),
+      ),
+    );
+  expect(keyOf(one)).not.toBe(keyOf(other));
+});
+
 /** Literals of each language, around any text that they can hold. */
 const LITERALS: readonly (readonly [path: string, open: string, close: string])[] = [
   ['a.go', '`', '`'],
