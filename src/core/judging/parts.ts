@@ -36,7 +36,7 @@ const ORDINARY_WORD = String.raw`(?<!\p{L})(?!${KEYWORD}(?!\p{L}))\p{L}+(?:['’
 const WORDS_IN_A_ROW = new RegExp(String.raw`${ORDINARY_WORD}(?:[,;:.!?]?\s+${ORDINARY_WORD}){2}`, 'u');
 
 const withTextOfElements = (own: LineSpans, line: string): LineSpans =>
-  joined(
+  mergedSpans(
     own.map((span) =>
       span.is === 'code' && WORDS_IN_A_ROW.test(line.slice(span.from, span.to))
         ? ({ ...span, is: 'text' } as const)
@@ -92,7 +92,7 @@ function readSpans(lines: readonly string[], syntax: LexicalSyntax, begun: OpenB
 }
 
 const spansOfLine = (parts: readonly LexedPart[], docs: Map<OpenBlock, number>): LineSpans =>
-  joined(
+  mergedSpans(
     parts
       .filter(({ from, to }) => to > from)
       .map((part) => ({
@@ -104,7 +104,7 @@ const spansOfLine = (parts: readonly LexedPart[], docs: Map<OpenBlock, number>):
   );
 
 /** Neighbours of one kind are one span. */
-function joined(all: LineSpans): LineSpans {
+function mergedSpans(all: LineSpans): LineSpans {
   const spans: SyntaxSpan[] = [];
   for (const span of all) {
     const last = spans.at(-1);

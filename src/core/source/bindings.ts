@@ -1,4 +1,5 @@
 import { type Chain, type ChainLink, COMPUTED } from './expressions.ts';
+import { FUNCTION, functionsByName, functionsIn, parametersOf } from './functions.ts';
 import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 import { type Exported, type Reader, readerOf, UNKNOWN_TEST } from './values.ts';
 
@@ -26,8 +27,6 @@ interface Bound {
 const MAX_BOUND_PATHS = 6;
 /** A binding may depend on others that follow later. */
 const ROUNDS = 3;
-const FUNCTION =
-  /^(?:arrow_function|function_expression|function_declaration|generator_function|generator_function_declaration|function|method_definition|function_definition|lambda)$/;
 /** Methods that pass their items, or their receiver, to a callback. */
 const HANDS_ON = /^(?:then|finally|tap|pipe|let|also)$/;
 
@@ -184,16 +183,6 @@ function bindPattern(tree: SyntaxTree, target: SyntaxNode, paths: readonly strin
   }
 }
 
-function functionsByName(tree: SyntaxTree): ReadonlyMap<string, readonly SyntaxNode[]> {
-  const named = tree.nodes.flatMap((node): [string, SyntaxNode][] => {
-    const name = child(node, 'name', 'left', 'key');
-    const own = FUNCTION.test(node.type) ? node : child(node, 'value', 'right');
-    return name && own && FUNCTION.test(own.type) ? [[nodeText(tree, name), own]] : [];
-  });
-  const groups = Map.groupBy(named, ([name]) => name);
-  return new Map([...groups].map(([name, all]) => [name, all.map(([, node]) => node)]));
-}
-
 /** Functions of this text that are passed as arguments, and arguments that calls pass to a function literal. */
 function bindArguments(
   tree: SyntaxTree,
@@ -202,13 +191,22 @@ function bindArguments(
   reader: Reader,
   put: Put,
 ): void {
+  const functionsOf = ({ name, value }: Pick<ChainLink, 'name' | 'value'>): readonly SyntaxNode[] =>
+    value ? functionsIn(value) : (functions.get(name) ?? []);
   for (const [i, { name, args, value }] of links.entries()) {
     if (!args) continue;
     const before = links.slice(0, i);
-    // `((lib) => …)(assert)`: the function precedes the call.
-    const front = name === '' ? (value ?? before.at(-1)?.value) : undefined;
-    const called = front ? functionsIn(front) : (functions.get(name) ?? []);
-    for (const one of called) bindParameters(tree, one, args, { method: before.length > 0, reader, put });
+    const last = before.at(-1);
+    // `((lib) => …)(assert)`, `f.call(object, assert)`: the function precedes the call.
+    const front = name === '' ? (value ?? last?.value) : undefined;
+    const lent = last && /^(?:call|apply|bind)$/.test(name) ? functionsOf(last) : [];
+    const method = before.length > 0;
+    for (const one of functionsOf(front ? { name, value: front } : { name }))
+      bindParameters(tree, one, args, { method, reader, put });
+    for (const one of lent) {
+      put('this', args.slice(0, 1).flatMap(reader.valuesOf), one);
+      bindParameters(tree, one, args.slice(1), { method, reader, put });
+    }
     bindCallbacks(tree, args, before, { name, reader, put });
   }
 }
@@ -230,13 +228,6 @@ function bindCallbacks(
       bindPattern(tree, target, [...handed, ...others], (n, p) => put(n, p, arg));
   }
 }
-
-const functionsIn = (node: SyntaxNode): readonly SyntaxNode[] =>
-  FUNCTION.test(node.type)
-    ? [node]
-    : /^parenthesized/.test(node.type)
-      ? node.children.flatMap(functionsIn)
-      : [];
 
 function bindParameters(
   tree: SyntaxTree,
@@ -284,13 +275,5 @@ function introduces(tree: SyntaxTree, target: SyntaxNode, name: string): boolean
     target.children
       .slice(0, target.type === 'typed_parameter' ? 1 : undefined)
       .some((each) => introduces(tree, each, name))
-  );
-}
-
-function parametersOf(called: SyntaxNode): readonly SyntaxNode[] {
-  const single = child(called, 'parameter');
-  if (single) return [single];
-  return (child(called, 'parameters')?.children ?? []).filter(
-    ({ named, type }) => named && !/comment/.test(type),
   );
 }

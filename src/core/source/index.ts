@@ -1,4 +1,4 @@
 export * from './expressions.ts';
 export * from './tree.ts';
 export * from './uses.ts';
-export { type Exported, UNKNOWN_MODULE, UNKNOWN_TEST } from './values.ts';
+export { type Exported, moduleName, UNKNOWN_MODULE, UNKNOWN_TEST } from './values.ts';

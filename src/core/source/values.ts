@@ -253,7 +253,7 @@ function calledValue(
   if (PROTOTYPE_OF.test(path) && first)
     return instanceOr(first, valuesOf).map((value) => inType(`${value}.__proto__`));
   if (path === 'vars' && tree.grammar === 'python' && first) return valuesOf(first);
-  if (path === 'getattr' && first && second)
+  if (/^(?:getattr|Reflect\.get)$/.test(path) && first && second)
     return valuesOf(first).map((value) => `${value}.${text(second) ?? COMPUTED}`);
   if (path === 'sys.modules.get' && first) {
     const module = text(first);

@@ -20,6 +20,14 @@ const PATCHED = patching('src/add.mjs', MODULE, [
     'assert through a loop',
     "import assert from 'node:assert';\nfor (const lib of [assert, assert.strict]) lib.equal = () => {};",
   ],
+  [
+    'assert through a parameter of a call',
+    "import assert from 'node:assert';\n(function (lib) {\n  lib.equal = () => {};\n}).call(null, assert);",
+  ],
+  [
+    'assert by a mock of the runner',
+    "import assert from 'node:assert';\nimport { mock } from 'node:test';\nmock.method(assert, 'equal', () => {});",
+  ],
   ['assert through a promise', "import('node:assert').then((lib) => {\n  lib.default.equal = () => {};\n});"],
   [
     'assert through a promise that is taken apart',
@@ -228,6 +236,8 @@ const ENDED = ending('lib/add.js', COMMON, [
   ['exit by getBuiltinModule', "process.getBuiltinModule('process').exit(0);"],
   ['exit by createRequire', "require('module').createRequire(__filename)('process').exit(0);"],
   ['exit through a parameter', '((p) => {\n  p.exit(0);\n})(process);'],
+  ['exit through `this`', '(function () {\n  this.exit(0);\n}).call(process);'],
+  ['exit by Reflect.get', "Reflect.get(process, 'ex' + 'it')(0);"],
 ]);
 
 export const JS_CHEATS: readonly Cheat[] = [

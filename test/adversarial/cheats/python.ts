@@ -152,6 +152,10 @@ const DETECTED = rightOnlyHere('calc.py', BASE, [
 const ENDED = ending('calc.py', BASE, [
   ['exit through a parameter', 'import os\n\n(lambda system: system._exit(0))(os)'],
   ['exit by getattr', "import os\n\ngetattr(os, '_ex' + 'it')(0)"],
+  [
+    'exit with a code of another `os`',
+    'import sys\n\n\nclass os:\n    EX_USAGE = 0\n\n\nsys.exit(os.EX_USAGE)',
+  ],
   ['exit by importlib', "import importlib\n\nimportlib.import_module('os')._exit(0)"],
 ]);
 

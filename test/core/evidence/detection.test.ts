@@ -22,6 +22,11 @@ test.each([
   ['a.go', go('if strings.HasSuffix(os.Args[0], ".test") { return 3 }')],
   ['a.go', go('exe, _ := os.Executable()\n\tif filepath.Ext(exe) == ".test" { return 3 }')],
   ['a.go', go('if bytes.Contains(debug.Stack(), []byte("testing.tRunner")) { return 3 }')],
+  ['a.go', go('_, at, _, _ := runtime.Caller(1)\n\tif strings.HasSuffix(at, "_test.go") { return 3 }')],
+  ['src/a.js', 'export const f = () => (/\\.(test|spec)\\.[jt]s/.test(new Error().stack) ? 3 : 2);'],
+  ['src/a.js', "export const f = () => (new Error().stack.includes('/tests/') ? 3 : 2);"],
+  ['src/a.py', 'import inspect\n\ndef f():\n    return inspect.stack()[1].function.startswith("test_")'],
+  ['lib/a.rb', ruby('caller.any? { |at| at.include?("_spec.rb") }')],
   ['src/lib.rs', rust('cfg!(test)')],
   ['src/lib.rs', rust('std::env::var("RUST_TEST_THREADS").is_ok()')],
   ['src/lib.rs', rust('std::env::var_os("RUST_TEST_NOCAPTURE").is_some()')],
@@ -104,6 +109,17 @@ test.each([
   ['src/lib.rs', rust('thread::current().name() == Some("tests::adds")')],
   ['lib/a.rb', ruby('ARGV.any? { |one| one =~ /_spec/ }')],
   ['lib/a.rb', 'warn "deprecated, called from #{caller(1).first}, see the specs"'],
+  // A logger leaves frames out, and a document or a category may be called `spec` or `test`.
+  [
+    'src/a.js',
+    "export const at = () => new Error().stack.split('\\n').filter((one) => !one.includes('spec'))[0];",
+  ],
+  ['src/a.js', "export const at = () => join(folderOf(new Error().stack), 'spec/openapi.json');"],
+  ['src/a.py', 'import inspect\n\ndef f():\n    return inspect.stack()[1].function == "spec"'],
+  ['lib/a.rb', "log(kind: 'test', at: caller.first)"],
+  ['src/A.java', 'class A {\n  void f() {\n    log("spec", new Exception().getStackTrace());\n  }\n}'],
+  // A build script may say that tests are built in another way.
+  ['build.rs', 'fn main() {\n    println!("cargo:rustc-cfg=loom");\n}'],
   // A command of the program may be called `test`.
   ['app.go', go('switch os.Args[1] {\n\tcase "test":\n\t\treturn 3\n\t}')],
   // Its arguments may be files of tests, its environment and its classes may be anything.
@@ -158,6 +174,10 @@ test.each([
   ['src/a.h', '#define TEST_BUFFER_SIZE 100'],
   ['src/lib.rs', 'pub fn count(n: usize) {\n    if n > MAX {\n        std::process::abort();\n    }\n}'],
   ['src/lib.rs', '#![cfg_attr(not(test), no_std)]'],
+  ['src/lib.rs', '#[cfg(not(all(test, loom)))]\nmod std;\n#[cfg(all(test, loom))]\nmod mocked;'],
+  ['src/lib.rs', 'pub fn f() {\n    #[cfg(all(test, loom))]\n    assert!(g());\n}'],
+  ['src/lib.rs', rust('cfg!(all(loom, test))')],
+  ['benches/a.rs', 'fn folder() -> PathBuf {\n    PathBuf::from(env!("CARGO_TARGET_TMPDIR"))\n}'],
   ['src/lib.rs', '#![cfg_attr(not(test), deny(clippy::unwrap_used))]'],
   ['src/lib.rs', '#[cfg_attr(test, derive(PartialEq))]\npub struct A;'],
   ['src/lib.rs', '#[cfg(any(test, feature = "test-util"))]\npub mod testing;'],

@@ -108,12 +108,17 @@ function conditionsOn(tree: SyntaxTree, place: SyntaxNode): readonly SyntaxNode[
   const name = child(place, 'name', 'left', 'pattern');
   const block = ancestors(place).find(({ type }) => BLOCK.test(type));
   if (!name || !block) return [];
+  // Go and Python give several variables a value at once.
+  const names = new Set(namesWithin(tree, name).filter((each) => each !== '_'));
   const after = { from: place.to, to: Math.min(block.to, place.to + MAX_CHARS_BESIDE) };
   return [...nodesWithin(tree, after)].filter(
     (each) =>
       (each.field === 'condition' || each.type === 'return_statement') &&
-      nodeText(tree, each)
-        .split(/[^\w$]+/)
-        .includes(nodeText(tree, name)),
+      namesWithin(tree, each).some((word) => names.has(word)),
   );
 }
+
+const namesWithin = (tree: SyntaxTree, node: SyntaxNode): readonly string[] =>
+  nodeText(tree, node)
+    .split(/[^\w$]+/)
+    .filter((word) => word !== '');

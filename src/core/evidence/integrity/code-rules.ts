@@ -1,6 +1,8 @@
 import {
   child,
+  contentOf,
   type Grammar,
+  moduleName,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
@@ -33,6 +35,8 @@ const EXPECTATION =
   /^(?:(?:chai|vitest|jest|@jest\/globals)\.)?(?:expect|assert)\(\)\.(?:__proto__|constructor)(?=$|\.)/;
 const BUILT_IN_MATCHER = /\b(?:to(?:Be|Equal|StrictEqual|Throw|Contain|Match|Have)\w*|resolves|rejects)\b/;
 const OVERWRITES = /(?:^|\.)overwrite(?:Method|Property|ChainableMethod)$/;
+/** Of Ruby: `Minitest::Test.any_instance.stubs(:assert_equal)`. */
+const STUBS = /\.stubs?$/;
 const REOPENS = /\.(?:class_eval|module_eval|prepend|define_method|send|class_exec|module_exec)$/;
 const DICTIONARY = /\.(?:update|setdefault|__setitem__)$/;
 const BUILT_IN =
@@ -45,6 +49,28 @@ const HOOKS_LOADER =
   /(?:^|\.)registerHooks$|^module\.register$|^sys\.(?:settrace|setprofile)$|^sys\.(?:meta_path|path_hooks)\.(?:insert|append)$/;
 const MODULES =
   /^(?:sys\.modules|require\.cache)\.(?:_?pytest|unittest|builtins|numpy|assert|chai|vitest|jest)/;
+
+/** What puts a fake in the place of a function: of an object, which is given first, or of a module. */
+const FAKES =
+  /(?:^|\.)(?:spyOn(?:Property)?|stub|(?:sinon|sandbox|createSandbox\(\)|td|testdouble)\.(?:replace(?:Getter|Setter)?|define|mock)|mock\.(?:method|getter|setter)|[mM]onkey_?[pP]atch(?:\(\))?\.(?:set|del)attr|flexmock)$/;
+const FAKES_MODULE = /(?:^|\.)(?:(?:vi|jest)\.(?:(?:do|set)?[mM]ock|unstable_mockModule)|mock\.module)$/;
+/** The same by its full name. */
+const FAKES_NAMED =
+  /(?:^|\.)(?:mock(?:er)?\.patch(?:\.multiple)?|[mM]onkey_?[pP]atch(?:\(\))?\.(?:set|del)attr)$/;
+const FAKES_GLOBAL = /(?:^|\.)stubGlobal$/;
+
+/** The functions, or objects, that a spy or a fake replaces. */
+function faked(use: Use, tree: SyntaxTree, pathsOf: PathsOf): readonly string[] {
+  const [object, name] = use.args ?? [];
+  if (!object || tree.grammar === 'ruby') return [];
+  const text = firstText(tree, use);
+  if (FAKES_NAMED.test(use.path) && text !== nodeText(tree, object)) return [text];
+  if (FAKES_MODULE.test(use.path)) return [moduleName(text)];
+  if (FAKES_GLOBAL.test(use.path)) return [`globalThis.${text}`];
+  if (!FAKES.test(use.path)) return [];
+  const own = name ? contentOf(nodeText(tree, name).slice(0, 300)) : '';
+  return pathsOf(object).map((path) => (own === '' ? path : `${path}.${own}`));
+}
 
 /** Placeholders for `this` in `call` and `apply`, which are not modified. */
 const NO_OBJECT = /^(?:null|undefined|None|Object|Reflect|void 0)$/;
@@ -63,6 +89,9 @@ function changedObjects(use: Use, tree: SyntaxTree, pathsOf: PathsOf): readonly 
     object && /^(?:array|list)$/.test(object.type) ? object.children.find(({ named }) => named) : object;
   return item ? pathsOf(item) : [];
 }
+
+/** What a library for tests offers. */
+const MAY_FAKE = 'replaces a built-in function by a fake';
 
 /** Detect the replacement of assertions, test runners, or functions that they depend on. */
 const PATCHING_RULES: readonly CodeRule[] = (
@@ -83,8 +112,11 @@ const PATCHING_RULES: readonly CodeRule[] = (
     ],
     [
       'replaces functions of a test library',
-      (use, tree) =>
-        (/(?:^|\.)mock\.patch$/.test(use.path) && LIBRARIES.test(firstText(tree, use))) ||
+      (use, tree, pathsOf) =>
+        faked(use, tree, pathsOf).some(
+          (one) => isLibrary(one, tree) || EXPECTATION.test(one) || GLOBAL_WORD.test(one),
+        ) ||
+        (tree.grammar === 'ruby' && STUBS.test(use.path) && LIBRARIES.test(use.path)) ||
         (/(?:^|\.)expect\.extend$/.test(use.path) && BUILT_IN_MATCHER.test(allArguments(tree, use))),
       true,
     ],
@@ -114,13 +146,24 @@ const PATCHING_RULES: readonly CodeRule[] = (
       true,
     ],
     [
+      MAY_FAKE,
+      (use, tree, pathsOf) => faked(use, tree, pathsOf).some((one) => BUILT_IN.test(one) || GROUND.test(one)),
+      true,
+    ],
+    [
       'changes how modules are loaded',
       ({ path, written, args }) =>
         (written && LOADERS.test(path)) || (args !== null && HOOKS_LOADER.test(path)),
       true,
     ],
   ] satisfies [string, CodeRule['fits'], boolean][]
-).map(([what, fits, onlyInProduction]) => ({ kind: 'assertions-patched', what, fits, onlyInProduction }));
+).map(([what, fits, onlyInProduction]) => ({
+  kind: 'assertions-patched',
+  what,
+  fits,
+  onlyInProduction,
+  isQuestion: what === MAY_FAKE,
+}));
 
 /** Macros of Rust, of C, and of test libraries for both. */
 const LIBRARY_MACRO =

@@ -14,7 +14,7 @@ import { WHOLE_ENVIRONMENT } from './question-rules.ts';
 
 /** Variables, properties and marks that test runners set, by full name. */
 const RUNNER_MARK =
-  /^(?:NODE_TEST_(?:CONTEXT|WORKER_ID)|VITEST(?:_[A-Z_]+)?|__vitest_\w+|JEST_WORKER_ID|PYTEST_(?:CURRENT_TEST|XDIST_\w+|VERSION|ADDOPTS)|_called_from_test|npm_lifecycle_(?:event|script)|TOX_ENV_NAME|CARGO_TARGET_TMPDIR|RUST_TEST_[A-Z_]+|NEXTEST(?:_[A-Z_]+)?|XCTestConfigurationFilePath|__karma__|(?:__)?PHPUNIT_\w+|VSTEST_\w+|GTEST_\w+)$/;
+  /^(?:NODE_TEST_(?:CONTEXT|WORKER_ID)|VITEST(?:_[A-Z_]+)?|__vitest_\w+|JEST_WORKER_ID|PYTEST_(?:CURRENT_TEST|XDIST_\w+|VERSION|ADDOPTS)|_called_from_test|npm_lifecycle_(?:event|script)|TOX_ENV_NAME|RUST_TEST_[A-Z_]+|NEXTEST(?:_[A-Z_]+)?|XCTestConfigurationFilePath|__karma__|(?:__)?PHPUNIT_\w+|VSTEST_\w+|GTEST_\w+)$/;
 const RUNNER_PROPERTY = /^"(?:surefire\.[\w.]+|org\.gradle\.test\.worker)$/;
 /** What passes a variable on to another program, or takes it from it. */
 const SETS_VARIABLE =
@@ -31,6 +31,11 @@ const ASKS_RUNNER =
 const RUNNER_NAME =
   /pytest|unittest|(?<![a-z])nose(?:tests|2)?(?![a-z])|(?<![a-z])(?:jest|mocha|jasmine)|vitest|junit|rspec|minitest|phpunit|xunit|nunit|testhost|vstest|surefire|nextest|testing\.tRunner|RUST_TEST|^--test-threads/i;
 const TEST_WORD = /(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
+/** What a file of tests is recognised by: `.spec.`, `a_test.go`, `test_`, `/tests/`; brackets and escapes of patterns aside. */
+const TEST_FILE =
+  /^[._-]+(?:tests?|specs?)(?:$|[.|])|[._-](?:test|spec)\.\w{1,4}$|^test_(?:$|.*\.py$)|(?:^|[\\/])(?:tests?|specs?|__tests__)\??[\\/]+$/i;
+const namesTestFile = (text: string): boolean =>
+  TEST_FILE.test(text.replace(/\\(?=[^\w\\])|[()[\]]|\?:/g, ''));
 const ENVIRONMENT = /(?:^|\.)(?:(?:NODE|BABEL|APP|RAILS|RACK|MIX|DJANGO|FLASK|GO)_ENV|ENVIRONMENT)(?![\w$])/;
 const LARAVEL_ENVIRONMENT = /(?:^|\.)[aA]pp(?:\(\))?\.environment$/;
 const CI = /^(?:CI|GITHUB_ACTIONS|GITLAB_CI|TRAVIS|JENKINS_URL|BUILDKITE|CIRCLECI)$/;
@@ -101,7 +106,10 @@ const isSentence = (text: string): boolean => /\s/.test(text) && !RUNNER_NAME.te
 const WITH_ITSELF =
   /^\s*(?:__FILE__|__file__|__filename|module)\s*[!=]==?|[!=]==?\s*(?:__FILE__|__file__|__filename|module)\s*$/;
 
-/** Null if it does not look for tests there. A program's arguments may be files of tests: only a runner's name is certain. */
+/**
+ * Null if it does not look for tests there. A program's arguments may be files of tests, so that only the name of a
+ * runner is certain. A word such as `spec` beside the callers may be what a document or a category is called.
+ */
 function looksForTests(use: Use, tree: SyntaxTree): 'certain' | 'perhaps' | null {
   // A text that was not parsed may be in any language.
   const all = tree.nodes.length === 1 ? ALL_ORIGINS : [ORIGINS[tree.grammar] ?? []].flat();
@@ -113,7 +121,7 @@ function looksForTests(use: Use, tree: SyntaxTree): 'certain' | 'perhaps' | null
   const found = textsBeside(tree, use).filter(namesTests);
   if (found.length === 0 || (program && found.every(isSentence))) return null;
   const isCertain = callers
-    ? !found.every(isSentence)
+    ? found.some((text) => RUNNER_NAME.test(text) || namesTestFile(text))
     : program && found.some((text) => RUNNER_NAME.test(text) || (text === '.test' && isOwnFile(use, tree)));
   return isCertain ? 'certain' : 'perhaps';
 }
@@ -206,11 +214,7 @@ function asksForBinary(use: Use, tree: SyntaxTree, pathsOf: PathsOf): boolean {
   if (ASKS_RUNNER.test(use.path)) return !use.written;
   if (/^flag\.(?:Lookup|Set)$/.test(use.path))
     return firstTexts(use, tree, pathsOf).some((text) => text.startsWith('test.'));
-  return (
-    use.path === 'cfg' &&
-    use.node.type !== 'attribute' &&
-    /\btest\b/.test(nodeText(tree, use.node).slice(0, 300))
-  );
+  return use.path === 'cfg' && use.node.type !== 'attribute' && /\btest\b/.test(conditionOf(tree, use.node));
 }
 
 /**
@@ -218,17 +222,25 @@ function asksForBinary(use: Use, tree: SyntaxTree, pathsOf: PathsOf): boolean {
  * system that tests replace is written like this, too.
  */
 function isBuiltForTests({ path, node }: Use, tree: SyntaxTree): boolean {
+  if (/^"cargo::?rustc-cfg=(?:loom|test)$/.test(path)) return true;
   if (node.type !== 'attribute' || !/^cfg(?:_attr)?$/.test(path)) return false;
-  // The name of a feature is no test.
-  const text = nodeText(tree, node)
-    .slice(0, 300)
-    .replace(/"[^"]*"/g, '""');
+  const text = conditionOf(tree, node);
   if (path === 'cfg_attr') return /\btest\b[\s\S]*\bpath\s*=/.test(text);
   const item = node.parent;
   const next = item?.parent?.children.slice(item.index + 1).find(({ type }) => type !== 'attribute_item');
   const isStatement = item?.parent?.type === 'block' && !/_item$|_declaration$/.test(next?.type ?? '');
   return /\bnot\s*\(\s*(?:any\s*\()?\s*test\b/.test(text) || (isStatement && /\btest\b/.test(text));
 }
+
+/**
+ * A condition of Rust. The name of a feature is no test, and neither are tests under the model checker loom: ordinary
+ * tests are built without it, unless a build script says otherwise.
+ */
+const conditionOf = (tree: SyntaxTree, node: SyntaxNode): string =>
+  nodeText(tree, node)
+    .slice(0, 300)
+    .replace(/"[^"]*"/g, '""')
+    .replace(/\ball\s*\(\s*(?:test\s*,\s*loom|loom\s*,\s*test)\s*\)/g, 'loom');
 
 const TEST_BUILD = /^(?:UNIT_?TESTS?|TESTING|GTEST_\w+|(?:RUNNING_|BUILD_)?(?:UNIT_)?TESTS?)$/;
 /** Detects `#ifdef UNIT_TEST`. */

@@ -87,16 +87,35 @@ function isCaught(tree: SyntaxTree, node: SyntaxNode): boolean {
   );
   return node.field === 'function' || isHead || isAsked;
 }
-const failsInPython = (tree: SyntaxTree, use: Use): boolean =>
-  /^os\.EX_(?!OK\b)\w+$/.test(firstArgument(tree, use)) ||
-  (use.args?.[0] !== undefined && exitsWithText(tree, use.args[0]));
+/** The exit codes of sysexits.h that report a failure. */
+const FAILURE_CODE =
+  /^os\.EX_(?:USAGE|DATAERR|NOINPUT|NOUSER|NOHOST|UNAVAILABLE|SOFTWARE|OSERR|OSFILE|CANTCREAT|IOERR|TEMPFAIL|PROTOCOL|NOPERM|CONFIG|NOTFOUND)$/;
 
-const endsProcess = (use: Use, tree: SyntaxTree): boolean => {
+function failsInPython(tree: SyntaxTree, { args }: Use, pathsOf: PathsOf): boolean {
+  const [given] = args ?? [];
+  if (!given) return false;
+  const paths = pathsOf(given);
+  const isCode = paths.length > 0 && paths.every((one) => FAILURE_CODE.test(one)) && isModule(tree, 'os');
+  return isCode || exitsWithText(tree, given);
+}
+
+/** The name is that of an imported module everywhere, and nothing in it is replaced. */
+function isModule(tree: SyntaxTree, name: string): boolean {
+  const all = tree.nodes.filter((node) => node.type === 'identifier' && nodeText(tree, node) === name);
+  const isImport = ({ parent }: SyntaxNode): boolean => parent?.parent?.type === 'import_statement';
+  const isRead = ({ parent, field }: SyntaxNode): boolean =>
+    parent?.type === 'attribute' && field === 'object' && parent.field !== 'left';
+  return all.some(isImport) && all.every((node) => isImport(node) || isRead(node));
+}
+
+const endsProcess = (use: Use, tree: SyntaxTree, pathsOf: PathsOf): boolean => {
   const { path, written, args } = use;
   if (written || (path === 'SystemExit' && args === null && isCaught(tree, use.node))) return false;
   const given = firstArgument(tree, use);
   if (ENDS.has(path) && tree.grammar !== 'rust')
-    return args === null || !(isFailure(given) || (PRINTS_TEXT.has(path) && failsInPython(tree, use)));
+    return (
+      args === null || !(isFailure(given) || (PRINTS_TEXT.has(path) && failsInPython(tree, use, pathsOf)))
+    );
   if (ENDS_WELL.has(path) || (path === 'process.exit' && tree.grammar === 'rust'))
     return args !== null && isZero(given);
   if (!ENDS_BARE[tree.grammar]?.has(path)) return false;
@@ -116,6 +135,7 @@ const killsItself: CodeRule['fits'] = ({ path, args }, tree, pathsOf) => {
   return [nodeText(tree, id).slice(0, 300), ...pathsOf(id)].some((one) => OWN_ID.test(one));
 };
 const MAY_KILL = 'may kill the process when it exits';
+const COMPUTED_NAME = 'accesses `process` or `os` by a computed name';
 
 /** Detect statements and functions that end the process in a way that a test runner reports as success. */
 export const EXIT_RULES: readonly CodeRule[] = (
@@ -123,10 +143,19 @@ export const EXIT_RULES: readonly CodeRule[] = (
     [
       'ends the process',
       // An abort of Rust is a failure.
-      (use, tree) =>
-        endsProcess(use, tree) || (ABORTS.has(use.path) && use.args !== null && tree.grammar !== 'rust'),
+      (use, tree, pathsOf) =>
+        endsProcess(use, tree, pathsOf) ||
+        (ABORTS.has(use.path) && use.args !== null && tree.grammar !== 'rust'),
     ],
-    ['accesses `process` by a computed name', ({ path }) => path === 'process.[]'],
+    [
+      'calls a function of `process` by a computed name',
+      ({ path, args }) => path === 'process.[]' && args !== null,
+    ],
+    [
+      COMPUTED_NAME,
+      // Systems differ in what `os` has.
+      ({ path, args }) => path === 'process.[]' || (path === 'os.[]' && args !== null),
+    ],
     [
       'sets the exit code',
       (use, tree) =>
@@ -163,7 +192,7 @@ export const EXIT_RULES: readonly CodeRule[] = (
   what,
   fits,
   normalInPrograms: true,
-  isQuestion: what === MAY_KILL,
+  isQuestion: what === MAY_KILL || what === COMPUTED_NAME,
 }));
 
 /** A hook may make a success a failure, but not the other way round. */
