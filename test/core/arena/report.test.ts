@@ -211,13 +211,13 @@ const HOSTILE =
   '</title><script>alert(1)</script>"\'><img src=x onerror=alert(1)> `x` | [a](javascript:x) ![b](http://evil/x) \u202e\u001b[2J @all <svg onload=x>';
 
 function hostile(text = HOSTILE): Field {
-  const field = new Field(contestOf(['ada', 'bob'], [textTask('t'), repoTask('r')], { name: text }));
+  const field = new Field(contestOf(['ada', 'bob'], [textTask('t'), repoTask('parser')], { name: text }));
   const [ada, bob] = ['ada', 'bob'].map((one) => field.answer(one, 't', `${one} ${text}`));
   field.bases.push({
     version: 1,
     id: 'b0000000000000000',
     contest: field.digest,
-    task: 'r',
+    task: 'parser',
     commit: 'a'.repeat(40),
     built: null,
     tests: null,
@@ -293,7 +293,7 @@ describe('hostile text', () => {
         expectInert(reportHtml(report));
         const rows = reportMarkdown(report)
           .split('\n')
-          .filter((line) => line.startsWith('| r |'));
+          .filter((line) => line.startsWith('| parser |'));
         expect(rows).toHaveLength(1);
         expect(JSON.parse(reportJson(report))).toEqual(JSON.parse(JSON.stringify(report)));
       }),
