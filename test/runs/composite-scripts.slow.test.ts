@@ -84,7 +84,7 @@ test('where the tests leave no report, their exit code counts without the linter
     test: 'npm test',
   });
   const onBase = await fixture.base();
-  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0, bySteps: true });
+  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0 });
   const { A, B, C } = await fixture.examine(onBase, {
     A: production('list.reduce((a, b) => a + b, 0)', TYPED),
     B: production('list.reduce((a, b) => a + b, 0)'),
@@ -107,10 +107,80 @@ test('a runner that our options break is run without them, and the report says s
     test: `${NODE} lint.js && sh tools/vitest run`,
   });
   const onBase = await fixture.base();
-  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0, bySteps: true });
+  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0 });
   expect(onBase.notes).toEqual([
-    'With the options that Runoff adds for a test report, the tests end with exit code 2 and write no report; without them they pass. They run without these options, so only their exit code counts.',
+    'With the options that Runoff adds for a test report, `sh tools/vitest run` ends with exit code 2 and writes no report; without them it succeeds. It runs without these options, so only its exit code counts.',
     `“lint: ${NODE} lint.js” fails on the base commit, so it was left out.`,
+  ]);
+});
+
+/** A program between the script and its runner, which refuses options. */
+const STRICT = '[ $# -eq 1 ] || { echo "unknown option $2"; exit 2; }\n';
+
+describe('a program before the runner that refuses our options', () => {
+  test('beside tests with a report, its exit code counts, on the base and on candidates', async () => {
+    const fixture = await shared.fixture({
+      files: {
+        ...REPOSITORY,
+        ...scripts({ test: `${NODE_TEST} && sh tools/vitest run` }),
+        'tools/vitest': `${STRICT}exec ${NODE} check.js\n`,
+        'check.js': "process.exit(require('./src/sum.js').sum([]) === 0 ? 0 : 1);\n",
+        ...production('list.reduce((a, b) => a + b, 0)'),
+      },
+      test: 'npm test',
+    });
+    const onBase = await fixture.base();
+    expect(onBase).toMatchObject({ source: 'report', exitCode: 0, runs: 3 });
+    expect(onBase.tests).toEqual({ 'test/sum.test.js > adds two': 'passed' });
+    expect(onBase.notes).toEqual([expect.stringMatching(/`sh tools\/vitest run` ends with exit code 2/)]);
+    const { A, B } = await fixture.examine(onBase, {
+      A: production('list.reduce((a, b) => b + a, 0)'),
+      B: production('list.reduce((a, b) => a + b)'),
+    });
+    expect(A).toMatchObject({ survivor: true, baseTests: { passed: 1, regressions: [] } });
+    expect(B?.baseTests?.regressions).toEqual(['exit code']);
+  });
+
+  test('starts a runner that the environment tells: each of its tests counts', async () => {
+    const mocha = `const { writeFileSync } = require('node:fs');
+const output = process.argv.find((word) => word.startsWith('output='))?.slice('output='.length);
+const { sum } = require('../../../src/sum.js');
+const passes = sum([1, 2]) === 3;
+const one = { title: 'adds two', fullTitle: 'sum adds two', file: process.cwd() + '/test/sum.js' };
+one.err = passes ? {} : { message: 'no' };
+if (output) writeFileSync(output, JSON.stringify({
+  stats: { tests: 1 }, tests: [one], pending: [], failures: passes ? [] : [one], passes: passes ? [one] : [],
+}));
+process.exit(passes ? 0 : 1);
+`;
+    const fixture = await shared.fixture({
+      files: {
+        ...REPOSITORY,
+        'tools/mocha': `${STRICT}exec ${NODE} node_modules/mocha/bin/mocha.js\n`,
+        'node_modules/mocha/bin/mocha.js': mocha,
+        'node_modules/mocha/package.json': '{"name": "mocha", "version": "11.0.0"}',
+      },
+      test: 'sh tools/mocha test',
+    });
+    const onBase = await fixture.base();
+    expect(onBase).toMatchObject({ source: 'report', exitCode: 0, runs: 3 });
+    expect(Object.values(onBase.tests)).toEqual(['passed']);
+    expect(onBase).not.toHaveProperty('notes');
+    const { A } = await fixture.examine(onBase, { A: production('list.length', TYPED) });
+    expect(A?.baseTests?.regressions).toEqual(Object.keys(onBase.tests));
+  });
+});
+
+test('a suite in which no test passes with our options runs without them if it succeeds then', async () => {
+  const blind = `const assert = require('node:assert/strict');
+const { test } = require('node:test');
+test('sees no options', () => assert.equal(process.env.NODE_OPTIONS, undefined));
+`;
+  const fixture = await shared.fixture({ files: { ...REPOSITORY, 'test/sum.test.js': blind } });
+  const onBase = await fixture.base();
+  expect(onBase).toMatchObject({ source: 'exit-code', exitCode: 0 });
+  expect(onBase.notes).toEqual([
+    `With the options that Runoff adds for a test report, \`${NODE_TEST}\` ends with exit code 1 and no test passes; without them it succeeds. It runs without these options, so only its exit code counts.`,
   ]);
 });
 

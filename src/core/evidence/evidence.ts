@@ -99,14 +99,25 @@ export interface TestRun {
    * they are in `tests`, by majority.
    */
   readonly flaky?: readonly string[];
-  /** The steps of the command were run one by one although the tests write no report; absent otherwise. */
-  readonly bySteps?: true;
+  /** Commands of tests without a report that names a passing test. Absent for none. */
+  readonly unread?: readonly UnreadTests[];
+  /** On the base: commands that run in another form than planned, by their texts. Absent for none. */
+  readonly forms?: Readonly<Record<string, 'environment' | 'plain'>>;
+  /** On the base: a command of several steps ran as one. Absent otherwise. */
+  readonly unsplit?: true;
   /** On the base: what the comparison ignores, and why, in sentences for people. Absent for nothing. */
   readonly notes?: readonly string[];
   /** On the base: services of the CI job that do not start here, and that candidates do not get. Absent for none. */
   readonly refusedServices?: readonly string[];
   /** On the base: the type checks, including those that do not run there. Absent for none. */
   readonly types?: readonly TypeCheckRun[];
+}
+
+/** A command of tests whose results are unknown. */
+export interface UnreadTests extends Pick<TestRun, 'exitCode' | 'stopped'> {
+  readonly command: string;
+  /** There is a report, in which no test passes. */
+  readonly hasReport: boolean;
 }
 
 /** For people: what one execution of a suite left on one tree. */

@@ -55,7 +55,7 @@ export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, suggest } from './problems.ts';
 export { shownSetup } from './python-setup.ts';
-export { plainCommand, type ReportPlan, reportPlan, type TestCommand } from './report-plan.ts';
+export { type ReportPlan, reportPlan } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './report-source.ts';
 export { freshReports, PYTEST_FILE, RSPEC_FILE } from './reports-of-any-runner.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
@@ -81,6 +81,7 @@ export {
   type SubmoduleAccess,
   submoduleAddress,
 } from './submodules.ts';
+export { type CommandForm, plainCommand, type TestCommand } from './test-command.ts';
 export { testSteps } from './test-steps.ts';
 export { readPlainToml } from './toml-and-yaml.ts';
 export {

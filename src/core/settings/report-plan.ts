@@ -3,8 +3,7 @@ import { type Recognised, recognise } from './command-kinds.ts';
 import { forModules, modulesBuiltBy } from './maven-modules.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import { endingCommand, endingLine, hintFor } from './report-options.ts';
-import type { ReportSource } from './report-source.ts';
-import { anyReports, anyRunnerOptions, PASSED_BY_TOX } from './reports-of-any-runner.ts';
+import { PASSED_BY_TOX } from './reports-of-any-runner.ts';
 import {
   type FocusForm,
   focusForm,
@@ -21,37 +20,14 @@ import {
   shellCommand,
   stepCommandLine,
 } from './step-commands.ts';
+import { otherForms, plainCommand, type TestCommand, unknownCommand } from './test-command.ts';
 import { type TestStep, testSteps } from './test-steps.ts';
-
-/** A command that runs tests, or a non-test step. */
-export interface TestCommand {
-  /** For `sh -c`, with `args` as its positional parameters. */
-  readonly command: string;
-  /** File names come from patches: they are passed separately from the command, never as words of it (I6). */
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  /** Null: unknown runner, so only its exit code counts. */
-  readonly report: ReportSource | null;
-  /** Prefix of every test's id, for runners that do not report the file; may be empty. */
-  readonly prefix: string;
-  /** The same with all files in one process instead of one for each; absent if that is unknown. */
-  readonly inOneProcess?: string;
-  /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
-  readonly check?: string;
-  /** Folder of the tested workspace package; absent otherwise. */
-  readonly package?: string;
-}
 
 /** How to run the tests so that they write a structured report. */
 export interface ReportPlan {
-  /**
-   * `reports`: with additional options for a report. `steps`: a command split into steps, by exit codes. `command`:
-   * the repository's command, by its exit code.
-   */
-  readonly kind: 'reports' | 'steps' | 'command';
   /** The whole suite: all of them in this order, whatever the earlier results. */
   readonly commands: readonly TestCommand[];
-  /** How to run them if this writes no report. */
+  /** A command that is split into steps, unsplit; null for others. */
   readonly otherwise: ReportPlan | null;
   /** Why only exit codes count, and which report would help: a sentence. Absent if the runner's report is read. */
   readonly hint?: string;
@@ -97,10 +73,13 @@ export function reportPlan(
     return stepsPlan(testCommand, chosen, { folder, files });
   }
   const hint = found ? {} : hintFor(inner);
-  const as = { kind: 'reports', otherwise: wholeCommand(testCommand), ...hint } as const;
-  if (!found || !form)
-    return { ...as, commands: [unknownCommand(endingLine(testCommand, line), folder)], focus: () => null };
-  const plan = planOf(testCommand, { line, form, folder });
+  const as = { otherwise: null, ...hint };
+  const otherwise = otherForms(testCommand, found, folder);
+  if (!found || !form) {
+    const unknown = unknownCommand(endingLine(testCommand, line), folder);
+    return { ...as, commands: [{ ...unknown, otherwise }], focus: () => null };
+  }
+  const plan = { ...planOf(testCommand, { line, form, folder }), otherwise };
   const focused = plan.report && focusForm(found, folder);
   const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
   const isMaven = found.runner === 'maven' && line.direct && line.before === '';
@@ -123,24 +102,7 @@ function mavenOnly(
   return folders.length > 1 ? { folders, only } : null;
 }
 
-/** The unchanged command, by its exit code alone. */
-export const plainCommand = (command: string): TestCommand => ({
-  command,
-  args: [],
-  env: {},
-  report: null,
-  prefix: '',
-});
-
-/** The unchanged command, with whatever reports the programs that it starts write or print. */
-const unknownCommand = (command: string, folder: string): TestCommand => ({
-  ...plainCommand(command),
-  env: anyRunnerOptions(folder),
-  report: anyReports(folder),
-});
-
 const wholeCommand = (command: string): ReportPlan => ({
-  kind: 'command',
   commands: [plainCommand(command)],
   otherwise: null,
   focus: () => null,
@@ -171,23 +133,24 @@ function canBeReached(step: TestStep): boolean {
   return form !== null && reaches(line, form);
 }
 
-/** Each step as a command of its own; without reports if tests write none, otherwise unchanged. */
+/** Each step as a command of its own. */
 function stepsPlan(testCommand: string, steps: readonly TestStep[], place: ReportPlace): ReportPlan {
   const parts = arrangeSteps(steps).map((part) => ({ part, planned: plannedStep(part, place) }));
-  const ofPackage = (command: TestCommand, { step }: StepRun): TestCommand =>
-    step.package === undefined ? command : { ...command, package: step.package };
+  const commandOf = ({ part, planned }: (typeof parts)[number]): TestCommand => {
+    const { step } = part;
+    const others = step.kind === 'tests' ? otherForms(shellCommand(part), planned.found, place.folder) : [];
+    const inPackage = step.package === undefined ? {} : { package: step.package };
+    const otherwise = others.map((one) => ({ ...one, ...inPackage }));
+    return { ...planned.command, ...inPackage, ...(otherwise.length > 0 ? { otherwise } : {}) };
+  };
   const last = parts.findLast(({ planned }) => planned.focused !== null);
   const unread = parts.find(({ part, planned }) => part.step.kind === 'tests' && !planned.found);
-  const plain = parts.map(({ part, planned }) =>
-    ofPackage(part.step.kind === 'tests' ? plainCommand(shellCommand(part)) : planned.command, part),
-  );
   const taken = steps.flatMap((step) => step.taken ?? []);
   // As it stands, the command would choose some of the tests again, or succeed in any case.
   const whole = steps.every((step) => step.taken === undefined) ? wholeCommand(testCommand) : null;
   return {
-    kind: 'reports',
-    commands: withUniqueNames(parts.map(({ part, planned }) => ofPackage(planned.command, part))),
-    otherwise: { kind: 'steps', commands: withUniqueNames(plain), otherwise: whole, focus: () => null },
+    commands: withUniqueNames(parts.map(commandOf)),
+    otherwise: whole,
     ...(unread ? hintFor(unread.part.step.command) : {}),
     notes: choiceNotes(taken),
     focus(files) {

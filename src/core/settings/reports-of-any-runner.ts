@@ -46,7 +46,8 @@ const optionsOfNode = (folder: string) => ({
 
 /**
  * Loaded by each program of Node before its own code: jest, vitest and mocha read no options from the environment, so
- * they get them as arguments, with a file for each process. Runners that their tests start get none: these run samples.
+ * they get them as arguments, with a file for each process; so do jest and mocha where a program of the repository starts
+ * them through their interface. Runners that their tests start get none: these run samples.
  * Nor does one that is told to write such a report itself, which it refuses to write twice: its exit code counts. Of
  * vitest, a file of another reporter is named as that reporter's. Before 9.2, mocha writes no file, so its TAP is read.
  */
@@ -68,7 +69,11 @@ const writesOwn = {
   mocha: () => false,
 };
 const self = ${JSON.stringify(`--require=${folder}/${OPTIONS_FILE}`)};
-if (runner) process.env.NODE_OPTIONS = process.env.NODE_OPTIONS.replace(self, '');
+const keepToItself = () => {
+  process.env.NODE_OPTIONS = (process.env.NODE_OPTIONS || '').replace(self, '');
+};
+if (runner) keepToItself();
+else tellInterfaces();
 if (runner && !asksOnly && !writesOwn[runner]()) {
   const isOld = () => /^(?:[0-8]|9\.[01])\./.test(require(require('fs').realpathSync(program) + '/../../package.json').version);
   const options = runner === 'mocha' && isOld() ? ['--reporter', 'tap'] : ${JSON.stringify(optionsOfNode(folder))}[runner];
@@ -77,6 +82,45 @@ if (runner && !asksOnly && !writesOwn[runner]()) {
   const added = options.filter((word) => !known.some((start) => word.startsWith(start)));
   const own = runner === 'vitest' ? words.map((word) => word.replace(isFile, '--outputFile.' + named)) : words;
   process.argv.splice(2, end, ...own, ...added.map((word) => word.replace('PID', process.pid)));
+}
+function tellInterfaces() {
+  const Module = require('module');
+  const { _load: load } = Module;
+  const interfaces = /(?:^|[/\\])(@jest[/\\]core|mocha)(?:$|[/\\](?:build[/\\]|lib[/\\])?(?:index|mocha)\.[cm]?js$)/;
+  const told = new WeakMap();
+  let runs = 0;
+  const nextFile = (name) => {
+    keepToItself();
+    runs += 1;
+    return ${JSON.stringify(folder)} + '/' + name + '-' + process.pid + '-' + runs + '.json';
+  };
+  const tell = {
+    mocha(Mocha) {
+      const { run } = Mocha.prototype;
+      Mocha.prototype.run = function (...args) {
+        const isOld = /^(?:[0-8]|9\.[01])\./.test(this.version || '0.');
+        this.reporter(isOld ? 'tap' : 'json', isOld ? {} : { output: nextFile('mocha') });
+        return run.apply(this, args);
+      };
+      return Mocha;
+    },
+    core(jest) {
+      const { runCLI } = jest;
+      const asksOnly = (argv) => argv.json || argv.outputFile || argv.listTests || argv.showConfig || argv.clearCache;
+      const toldCLI = (argv, ...more) =>
+        runCLI(asksOnly(argv) ? argv : { ...argv, json: true, outputFile: nextFile('jest'), ci: true, bail: 0 }, ...more);
+      const all = Object.getOwnPropertyDescriptors(jest);
+      return Object.defineProperties({}, { ...all, runCLI: { value: toldCLI, enumerable: true } });
+    },
+  };
+  Module._load = function (request, ...rest) {
+    const loaded = load.call(this, request, ...rest);
+    const name = (interfaces.exec(request) || [])[1];
+    const isInterface = name && (name === 'mocha' ? loaded.prototype && loaded.prototype.run : loaded.runCLI);
+    if (!isInterface) return loaded;
+    if (!told.has(loaded)) told.set(loaded, tell[name === 'mocha' ? name : 'core'](loaded));
+    return told.get(loaded);
+  };
 }
 `;
 

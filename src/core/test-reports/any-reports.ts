@@ -41,7 +41,7 @@ interface WrittenReport {
 }
 
 function fileOutcomes(name: string, { text, printed }: WrittenReport): readonly Outcomes[] {
-  const runner = /^(jest|vitest|mocha)-\d+\.json$/.exec(name)?.[1];
+  const runner = /^(jest|vitest|mocha)-\d+(?:-\d+)?\.json$/.exec(name)?.[1];
   if (runner === 'jest') return [readJest(text)];
   if (runner === 'vitest') return [readVitestJson(text)];
   if (runner === 'mocha') return [readMocha(text)];

@@ -6,11 +6,17 @@ import {
   soundPackages,
   succeeded,
   type TestRun,
+  type UnreadTests,
   withoutSilentPackages,
   withoutTests,
 } from '../../core/evidence/index.ts';
 import { counted } from '../../core/model/index.ts';
-import { plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
+import {
+  type CommandForm,
+  plainCommand,
+  type ReportPlan,
+  type TestCommand,
+} from '../../core/settings/index.ts';
 import { type CheckRunner, withoutServices } from './areas.ts';
 
 /** The first run of the suite on the base and the runner that made it, which later runs and candidates use as well. */
@@ -20,8 +26,8 @@ interface BaseAttempt {
 }
 
 /**
- * Runs the suite on the base as planned, then if there is no report without the report options, then exactly as the
- * repository's command says. Returns the first attempt in which the tests pass, else the last.
+ * Runs the suite on the base as planned. Commands of which no report names a passing test run in other forms, and if
+ * nothing passes then, the repository's command runs unsplit.
  */
 export async function firstBaseRun(
   runner: CheckRunner,
@@ -60,19 +66,83 @@ async function firstWay(
   runner: CheckRunner,
   runOnce: (runner: CheckRunner) => Promise<TestRun>,
 ): Promise<BaseAttempt> {
-  const planned: BaseAttempt = { run: await runOnce(runner), on: runner };
-  if (planned.run.source !== 'exit-code') return planned;
-  let last = planned;
-  for (let plan = runner.plan.otherwise; plan; plan = plan.otherwise) {
-    const on = { ...runner, plan };
-    const run = isSame(plan.commands, last.on.plan.commands) ? last.run : await runOnce(on);
-    last = { run, on };
-    if (succeeded(run) || run.stopped) break;
-  }
-  const notes = unreadNotes(runner.plan, planned.run, last.run);
-  const bySteps = last.on.plan.kind === 'steps' ? { bySteps: true as const } : {};
-  return { ...last, run: { ...last.run, ...bySteps, ...(notes.length > 0 ? { notes } : {}) } };
+  const { attempt, notes } = await inOtherForms(runner, await runOnce(runner), runOnce);
+  const whole = runner.plan.otherwise;
+  const { hint } = runner.plan;
+  const { source } = attempt.run;
+  if (whole === null || source !== 'exit-code' || succeeded(attempt.run)) return noted(attempt, notes, hint);
+  const on = { ...runner, plan: whole };
+  return noted({ run: { ...(await runOnce(on)), unsplit: true }, on }, [], hint);
 }
+
+/** Without a report, what would bring one is said (`hint`), unless the notes say why there is none. */
+function noted({ run, on }: BaseAttempt, notes: readonly string[], hint: string | undefined): BaseAttempt {
+  const { unread: _unread, ...kept } = run;
+  const all = run.source === 'exit-code' && notes.length === 0 && hint !== undefined ? [hint] : notes;
+  return { run: all.length > 0 ? { ...kept, notes: all } : kept, on };
+}
+
+const FORMS = ['environment', 'plain'] as const;
+
+/**
+ * Commands without a test that passes, in their other forms: the options for a report may break them. The last form is
+ * kept in any case where there is no report: what the repository's own command prints explains more.
+ */
+async function inOtherForms(
+  runner: CheckRunner,
+  planned: TestRun,
+  runOnce: (runner: CheckRunner) => Promise<TestRun>,
+): Promise<{ readonly attempt: BaseAttempt; readonly notes: readonly string[] }> {
+  const { plan } = runner;
+  const forms = new Map<string, CommandForm>();
+  const notes: string[] = [];
+  let last: BaseAttempt = { run: planned, on: runner };
+  for (const form of FORMS) {
+    const tried = (planned.unread ?? []).flatMap((before) => {
+      const command = plan.commands.find((one) => one.command === before.command);
+      const other = command?.otherwise?.find((one) => one.form === form);
+      const isPossible = form === 'plain' ? !succeeded(before) : before.stopped === null;
+      const isLeft = command && !forms.has(command.command) && isPossible;
+      return isLeft && other && !isSame(command, other) ? [{ before, other }] : [];
+    });
+    if (tried.length === 0) continue;
+    const on = { ...runner, plan: { ...plan, commands: tried.map(({ other }) => other) } };
+    const run = await runOnce(on);
+    last = { run, on };
+    for (const { before, other } of tried) {
+      const still = run.unread?.find(({ command }) => command === other.command);
+      const passes = still !== undefined && succeeded(still);
+      if (still === undefined || (form === 'plain' && (passes || !before.hasReport)))
+        forms.set(before.command, form);
+      if (form === 'plain' && passes) notes.push(plainNote(before, other.command));
+    }
+  }
+  if (forms.size === 0) return { attempt: { run: planned, on: runner }, notes };
+  const on = { ...runner, plan: inForms(plan, (command) => forms.get(command)) };
+  const isAll = last.on.plan.commands.length === plan.commands.length && forms.size === plan.commands.length;
+  const run = isAll ? last.run : await runOnce(on);
+  return { attempt: { run: { ...run, forms: Object.fromEntries(forms) }, on }, notes };
+}
+
+/** Maximum characters of a command in a note. */
+const MAX_COMMAND = 80;
+
+function plainNote({ exitCode, hasReport }: UnreadTests, command: string): string {
+  const shown = command.replace(/^export PATH="[^"]*"; /, '').slice(0, MAX_COMMAND);
+  const code = exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`;
+  const how = hasReport ? 'no test passes' : 'writes no report';
+  return `With the options that Runoff adds for a test report, \`${shown}\` ends ${code} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
+}
+
+/** The plan with some commands in another form. Which files they can be limited to is known of the planned form alone. */
+const inForms = (plan: ReportPlan, formOf: (command: string) => CommandForm | undefined): ReportPlan => ({
+  ...plan,
+  commands: plan.commands.map((command) => {
+    const form = formOf(command.command);
+    return command.otherwise?.find((one) => form !== undefined && one.form === form) ?? command;
+  }),
+  focus: () => null,
+});
 
 /** Maximum tests named in a note. */
 const MAX_NAMED_TESTS = 5;
@@ -87,9 +157,8 @@ export async function optionNotes(
 ): Promise<readonly string[]> {
   const steps = new Set(run.steps ?? []);
   const failing = Object.keys(run.tests).filter((id) => !steps.has(id) && outcomeIn(run, id) === 'failed');
-  const { otherwise } = on.plan;
-  if (failing.length === 0 || succeeded(run) || run.packages || !otherwise) return [];
-  if (!succeeded(await runOnce({ ...on, plan: otherwise }))) return [];
+  if (failing.length === 0 || succeeded(run) || run.packages) return [];
+  if (!succeeded(await runOnce({ ...on, plan: inForms(on.plan, () => 'plain') }))) return [];
   const named = failing.slice(0, MAX_NAMED_TESTS).join('; ');
   const more = failing.length - MAX_NAMED_TESTS;
   return [
@@ -97,21 +166,10 @@ export async function optionNotes(
   ];
 }
 
-const isSame = (some: readonly TestCommand[], others: readonly TestCommand[]): boolean =>
-  JSON.stringify(some.map(whatRuns)) === JSON.stringify(others.map(whatRuns));
+const isSame = (one: TestCommand, other: TestCommand): boolean =>
+  JSON.stringify(whatRuns(one)) === JSON.stringify(whatRuns(other));
 
-const whatRuns = ({ command, args, env, check }: TestCommand) => [command, args, env, check];
-
-/** Why this base has no test report: the runner rejects the report options, or is unknown. */
-function unreadNotes(plan: ReportPlan, planned: TestRun, used: TestRun): readonly string[] {
-  if (!succeeded(planned) && succeeded(used)) {
-    const code = planned.exitCode === null ? 'without an exit code' : `with exit code ${planned.exitCode}`;
-    return [
-      `With the options that Runoff adds for a test report, the tests end ${code} and write no report; without them they pass. They run without these options, so only their exit code counts.`,
-    ];
-  }
-  return plan.hint === undefined ? [] : [plan.hint];
-}
+const whatRuns = ({ command, args, env }: TestCommand) => [command, args, env];
 
 /**
  * The base run that candidates are compared with: without non-test steps that fail there, such as a linter, which are
@@ -145,17 +203,15 @@ export function asOnBase(given: CheckRunner, onBase: TestRun): CheckRunner {
   return { ...runner, plan: { ...plan, commands: plan.commands.filter(counts) } };
 }
 
-/** The variant of the plan with which the base was tested. */
-export function planUsedOnBase(runner: CheckRunner, { source, packages, bySteps }: TestRun): ReportPlan {
-  // A command that is not split has no packages.
-  const kind = bySteps ? 'steps' : source === 'report' || packages ? 'reports' : 'command';
-  let { plan } = runner;
-  while (plan.kind !== kind && plan.otherwise) plan = plan.otherwise;
-  return plan;
+/** The plan with which the base was tested. */
+export function planUsedOnBase({ plan }: CheckRunner, { unsplit, forms }: TestRun): ReportPlan {
+  if (unsplit) return plan.otherwise ?? plan;
+  return forms
+    ? inForms(plan, (command) => (Object.hasOwn(forms, command) ? forms[command] : undefined))
+    : plan;
 }
 
 const NO_COMMAND: ReportPlan = {
-  kind: 'command',
   commands: [plainCommand('')],
   otherwise: null,
   focus: () => null,
@@ -168,12 +224,7 @@ export function planForPackages(plan: ReportPlan, folders: readonly string[]): R
 }
 
 function planWith(plan: ReportPlan, holds: (folder: string | undefined) => boolean): ReportPlan {
-  const { otherwise } = plan;
-  return {
-    ...plan,
-    commands: plan.commands.filter((command) => holds(command.package)),
-    otherwise: otherwise && otherwise.kind !== 'command' ? planWith(otherwise, holds) : null,
-  };
+  return { ...plan, commands: plan.commands.filter((command) => holds(command.package)), otherwise: null };
 }
 
 /** The plan for the packages named in `checks.packages`; absent: for all. */

@@ -222,13 +222,14 @@ async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
   });
   // If nothing passes in one run but does in others, that run was disturbed; it would make every test look flaky.
   const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
-  const { bySteps } = first;
+  const { forms, unsplit } = first;
   const merged = mergeBaseRuns(sound.length > 0 ? sound : runs);
   const ofOptions = await optionNotes({ run: merged, on }, (one) => runBase(one, BASE_RUNS + 1));
   const notes = [...(first.notes ?? []), ...ofOptions];
   return withoutFailingSteps({
     ...merged,
-    ...(bySteps ? { bySteps } : {}),
+    ...(forms ? { forms } : {}),
+    ...(unsplit ? { unsplit } : {}),
     ...(notes.length > 0 ? { notes } : {}),
     // Packages without results were run once.
     ...(first.packages ? { packages: packagesOfAll(merged, first) } : {}),

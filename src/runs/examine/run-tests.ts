@@ -7,6 +7,7 @@ import {
   type PackageRun,
   succeeded,
   type TestRun,
+  type UnreadTests,
 } from '../../core/evidence/index.ts';
 import { asInUsual, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
@@ -41,6 +42,7 @@ export async function runTests(
   { commands = runner.plan.commands, packagesMs = Number.POSITIVE_INFINITY }: RunTestsOptions = {},
 ): Promise<TestRun> {
   const done: CommandRun[] = [];
+  const unread: UnreadTests[] = [];
   const late = new Set<string>();
   let spent = 0;
   for (const command of commands) {
@@ -50,13 +52,15 @@ export async function runTests(
     if (folder !== undefined && late.has(folder)) continue;
     const run = await runCommandOfTests(runner, area, command);
     spent += run.ms;
+    unread.push(...unreadIn(command, run));
     done.push({ command, run: withExitCodeOfPackage(command, run) });
   }
   const runs = done.flatMap(({ command, run }) => (command.check === undefined ? [run] : []));
   const checks = done.flatMap(({ command, run }) =>
     command.check === undefined ? [] : [asTest(command.check, run)],
   );
-  const whole = withChecks(runs.length > 0 ? mergeTestRuns(runs) : NOT_RUN, checks);
+  const merged = withChecks(runs.length > 0 ? mergeTestRuns(runs) : NOT_RUN, checks);
+  const whole = unread.length > 0 ? { ...merged, unread } : merged;
   const isByPackage = commands.some((command) => command.package !== undefined);
   return isByPackage ? { ...whole, packages: packagesOf(done) } : whole;
 }
@@ -77,6 +81,14 @@ export async function runWatchedTests(
   const others = runner.testFiles.filter((path) => !own.has(path));
   const written = await writtenIn(runner, area, others, { patched: await patchedTexts(runner, patched) });
   return { ...run, rewrites: written?.map(({ path }) => path) ?? null };
+}
+
+/** A report without any test is one where the command succeeds: there may be none. */
+function unreadIn({ command, check }: TestCommand, run: TestRun): readonly UnreadTests[] {
+  const hasReport = run.source === 'report';
+  if (check !== undefined || run.source === 'none' || Object.values(run.tests).includes('passed')) return [];
+  const { exitCode, stopped } = run;
+  return hasReport && succeeded(run) ? [] : [{ command, exitCode, stopped, hasReport }];
 }
 
 interface CommandRun {

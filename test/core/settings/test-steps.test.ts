@@ -542,7 +542,8 @@ describe('options that choose tests by what changed in git, or a part of them, a
         /^The test command chooses tests .* \(.+\)\. A candidate is tested with all of them\.$/,
       ),
     ]);
-    expect(otherwise).toMatchObject({ commands: [{ command: whole }], otherwise: null });
+    expect(commands[0]?.otherwise).toContainEqual(expect.objectContaining({ command: whole, form: 'plain' }));
+    expect(otherwise).toBeNull();
   });
 
   test('in scripts of package.json and of packages, too', () => {
@@ -626,8 +627,11 @@ test.each(['jest || true', 'jest || exit 0', 'jest; exit 0', 'jest || :'])(
     expect(commands.map(({ command }) => command.replace(/^export .*?; /, ''))).toEqual([
       expect.stringMatching(/^tsc && jest --maxWorkers=2 .*--json/),
     ]);
-    expect(otherwise?.commands[0]?.command).toMatch(/jest$/);
-    expect(otherwise?.otherwise).toBeNull();
+    expect(commands[0]?.otherwise?.map(({ command, form }) => [form, command])).toEqual([
+      ['environment', expect.stringMatching(/ tsc && jest$/)],
+      ['plain', expect.stringMatching(/ tsc && jest$/)],
+    ]);
+    expect(otherwise).toBeNull();
   },
 );
 
@@ -644,13 +648,12 @@ describe('the plan of a command with several steps', () => {
       { check: 'types: tsd', command: `${PATH}tsd` },
     ]);
     expect(plan.focus(['test.js'])).toMatchObject([{ command: `${PATH}ava --tap "$@"`, args: ['test.js'] }]);
-    const { otherwise } = plan;
-    expect(otherwise && commands(otherwise)).toEqual([
-      { check: 'lint: xo', command: `${PATH}xo` },
-      `${PATH}ava`,
-      { check: 'types: tsd', command: `${PATH}tsd` },
+    expect(plan.commands.map(({ otherwise = [] }) => otherwise)).toEqual([
+      [],
+      [expect.objectContaining({ form: 'plain', command: `${PATH}ava`, env: {}, report: null })],
+      [],
     ]);
-    expect(otherwise?.otherwise?.commands).toMatchObject([{ command: 'npm test', report: null }]);
+    expect(plan.otherwise?.commands).toMatchObject([{ command: 'npm test', report: null }]);
   });
 
   test('puts before the tests what they may need, and behind them what stood between', () => {

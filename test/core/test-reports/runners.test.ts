@@ -236,3 +236,59 @@ test.each([
   },
   60_000,
 );
+
+/** The interfaces of packages of the repository, which say what they were told. */
+const INTERFACES = {
+  '@jest/core': `const runCLI = async (argv) => console.log('jest', JSON.stringify(argv));
+Object.defineProperty(exports, 'runCLI', { enumerable: true, get: () => runCLI });
+`,
+  mocha: `module.exports = class Mocha {
+  version = '11.0.0';
+  reporter(...given) { this.given = given; }
+  run() { console.log('mocha', JSON.stringify(this.given)); }
+};
+`,
+  jest: "exports.run = (words) => require('@jest/core').runCLI({ _: words });\n",
+};
+
+test.each([
+  [
+    'jest by its function',
+    'require("jest").run(["src"]).then(() => require("jest").run([]))',
+    [
+      'jest {"_":["src"],"json":true,"outputFile":"OUT/jest-PID-1.json","ci":true,"bail":0}',
+      'jest {"_":[],"json":true,"outputFile":"OUT/jest-PID-2.json","ci":true,"bail":0}',
+    ],
+  ],
+  [
+    'jest that writes a report of its own',
+    'require("@jest/core").runCLI({ outputFile: "own.json" })',
+    ['jest {"outputFile":"own.json"}'],
+  ],
+  [
+    'mocha with a reporter of its own',
+    'const m = new (require("mocha"))(); m.reporter("dot"); m.run();',
+    ['mocha ["json",{"output":"OUT/mocha-PID-1.json"}]'],
+  ],
+  [
+    'mocha in a module',
+    'import("mocha").then(({ default: Mocha }) => new Mocha().run())',
+    ['mocha ["json",{"output":"OUT/mocha-PID-1.json"}]'],
+  ],
+])('a program that starts %s is asked for a report', (_, program, expected) => {
+  const folder = join(dir, 'interfaces');
+  for (const [name, text] of Object.entries(INTERFACES)) {
+    mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+    writeFileSync(join(folder, 'node_modules', name, 'index.js'), text);
+  }
+  const last = 'process.on("exit", () => { console.log(process.env.NODE_OPTIONS); process.exitCode = 1; });';
+  writeFileSync(join(folder, 'run.cjs'), `${program}\n${last}\n`);
+  const [planned] = reportPlan('node interfaces/run.cjs', {}, folder).commands;
+  if (!planned) throw new Error('no command is planned');
+  const { stdout } = start({ ...planned, command: `${freshReports(planned.report)}${planned.command}` });
+  const said = stdout.trimEnd().split('\n');
+  const shown = said.map((line) => line.replaceAll(`${folder}/reports`, 'OUT').replace(/-\d+-/, '-PID-'));
+  expect(shown.slice(0, -1)).toEqual(expected);
+  const isAsked = expected.some((line) => line.includes('PID'));
+  expect(shown.at(-1)?.includes('--require')).toBe(!isAsked);
+});

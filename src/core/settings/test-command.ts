@@ -1,0 +1,60 @@
+import type { Recognised } from './command-kinds.ts';
+import type { ReportSource } from './report-source.ts';
+import { anyReports, anyRunnerOptions } from './reports-of-any-runner.ts';
+
+/** A command that runs tests, or a non-test step. */
+export interface TestCommand {
+  /** For `sh -c`, with `args` as its positional parameters. */
+  readonly command: string;
+  /** File names come from patches: they are passed separately from the command, never as words of it (I6). */
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Null: unknown runner, so only its exit code counts. */
+  readonly report: ReportSource | null;
+  /** Prefix of every test's id, for runners that do not report the file; may be empty. */
+  readonly prefix: string;
+  /** The same with all files in one process instead of one for each; absent if that is unknown. */
+  readonly inOneProcess?: string;
+  /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
+  readonly check?: string;
+  /** Folder of the tested workspace package; absent otherwise. */
+  readonly package?: string;
+  /** How tests are told to write a report, or that they are not; absent: by options of the command, if it has some. */
+  readonly form?: CommandForm;
+  /** The same tests in other forms, for a runner that this one breaks; absent for non-test steps. */
+  readonly otherwise?: readonly TestCommand[];
+}
+
+/** `environment`: as for an unknown runner. `plain`: the repository's own command, by its exit code. */
+export type CommandForm = 'environment' | 'plain';
+
+/** The unchanged command, by its exit code alone. */
+export const plainCommand = (command: string): TestCommand => ({
+  command,
+  args: [],
+  env: {},
+  report: null,
+  prefix: '',
+});
+
+/** The unchanged command, with whatever reports the programs that it starts write or print. */
+export const unknownCommand = (command: string, folder: string): TestCommand => ({
+  ...plainCommand(command),
+  env: anyRunnerOptions(folder),
+  report: anyReports(folder),
+});
+
+/** Runners that a program which they load tells to write a report (`optionsScript`). */
+const TOLD_BY_ENVIRONMENT: ReadonlySet<string> = new Set(['jest', 'vitest', 'mocha']);
+
+/** A program between the command and its runner may refuse options, or understand them otherwise. */
+export const otherForms = (
+  command: string,
+  found: Recognised | null,
+  folder: string,
+): readonly TestCommand[] => [
+  ...(TOLD_BY_ENVIRONMENT.has(found?.runner ?? '')
+    ? [{ ...unknownCommand(command, folder), form: 'environment' as const }]
+    : []),
+  { ...plainCommand(command), form: 'plain' },
+];
