@@ -1,3 +1,4 @@
+import { MAX_COMMAND_CHARS, namesTests } from './ci-commands.ts';
 import { stepKind, unquoted } from './command-kinds.ts';
 import { wordsOf } from './program-words.ts';
 
@@ -50,11 +51,38 @@ const INSTALL = /session\.install\(((?:[^()"']|"[^"\n]*"|'[^'\n]*'|\([^()]*\))*)
 /** Text that Python fills in is none. */
 const WRITTEN_TEXT = /(\w?)(?:"([^"\n]*)"|'([^'\n]*)')(\s*(?:%|\.\w))?/g;
 
+/** The first session that runs tests: known ones, else a program that is named so. */
+function sessionOfTests(noxfile: string | undefined): NoxSession | undefined {
+  const all = noxSessions(noxfile);
+  return (
+    all.find(({ commands }) => commands.some((line) => stepKind(line) === 'tests')) ??
+    all.find(({ commands }) => commands.some(namesTests))
+  );
+}
+
+/**
+ * The command of a session's tests, if all its words are written literally: it needs no environment of nox. Null for
+ * pytest, which is started as usual.
+ */
+export function noxTests(
+  noxfile: string | undefined,
+): { readonly command: string; readonly file: string } | null {
+  const calls = [...(sessionOfTests(noxfile)?.text ?? '').matchAll(RUN)].map(([, list = '']) => list.trim());
+  const command = calls
+    .filter((list) => WRITTEN_RUN.test(list))
+    .map((list) => literals(list).join(' '))
+    .find((one) => stepKind(one) === 'tests' || namesTests(one));
+  const isPlain = command !== undefined && /^[\w@./:=,+ -]+$/.test(command) && !/\bpy\.?test\b/.test(command);
+  return isPlain && command.length <= MAX_COMMAND_CHARS ? { command, file: 'noxfile.py' } : null;
+}
+
+const RUN = /session\.run\(([^()]*)\)/g;
+/** Literal texts, and at the end what the caller passes on; no variables, folders or environment. */
+const WRITTEN_RUN = /^(?:(?:"[^"\n]*"|'[^'\n]*')\s*,?\s*)+(?:\*session\.posargs\s*,?)?$/;
+
 /** What the first session that runs tests installs. */
 export function noxInstalls(noxfile: string | undefined): NoxInstalls {
-  const session = noxSessions(noxfile).find(({ commands }) =>
-    commands.some((line) => stepKind(line) === 'tests'),
-  );
+  const session = sessionOfTests(noxfile);
   const calls = [...(session?.text ?? '').matchAll(INSTALL)].map(([, list = '']) => list);
   const groups = calls.flatMap((list) =>
     [...list.matchAll(/dependency_groups\([^,()]+,([^()]*)\)/g)].flatMap(([, names = '']) => literals(names)),

@@ -16,8 +16,10 @@ export interface PythonProject {
   readonly requirements: readonly string[];
   /** Groups of `[dependency-groups]` for tests and development. */
   readonly groups: readonly string[];
-  /** Groups of Poetry that are excluded unless named. */
+  /** Groups of Poetry that are excluded unless named, without those that tests do not need. */
   readonly optionalGroups: readonly string[];
+  /** Groups and extras for documentation, releases and the like, which tests do not need. */
+  readonly unneeded: { readonly groups: readonly string[]; readonly extras: readonly string[] };
   readonly uv: {
     /** Version of uv that it requires; empty for any. */
     readonly version: string;
@@ -30,7 +32,7 @@ export interface PythonProject {
 const FOR_TESTS = /^(?:tests?|testing|pytest|unit|unittests?)$/i;
 /** Names of extras and groups for development. */
 export const FOR_DEVELOPMENT = /^(?:dev|develop|development)$/i;
-/** Groups that a group for development includes, and that tests do not need. */
+/** Groups that tests do not need, and that a group for development may include. */
 const NOT_FOR_TESTS =
   /^(?:docs?|documentation|docs?[-_]\w+|site|website|release|releasing|publish|dist|pkg[-_]\w+|fix|pre[-_]?commit|bench\w*|changelog|news|examples?|notebooks?)$/i;
 /** What hatch itself puts into its environment for tests, but for the one that changes the order of tests. */
@@ -130,8 +132,9 @@ export function pythonProject(
       .slice(0, MAX_REQUIREMENTS),
     groups: groups.filter((name) => /^[\w.-]{1,60}$/.test(name)),
     optionalGroups: Object.entries(poetry.group).flatMap(([name, { optional }]) =>
-      optional === true && /^[\w.-]{1,60}$/.test(name) ? [name] : [],
+      optional === true && /^[\w.-]{1,60}$/.test(name) && !NOT_FOR_TESTS.test(name) ? [name] : [],
     ),
+    unneeded: { groups: unneededGroups(manifest), extras: extras.filter((name) => NOT_FOR_TESTS.test(name)) },
     uv: {
       version: /^[\d.,<>=!~ *]*$/.test(uv['required-version']) ? uv['required-version'] : '',
       hasWorkspace: uv.workspace !== undefined,
@@ -139,6 +142,14 @@ export function pythonProject(
     },
   };
 }
+
+/** Groups of `[dependency-groups]`, and those of Poetry and pdm that are not optional. */
+const unneededGroups = ({ 'dependency-groups': groups, tool: { poetry, pdm } }: PythonManifest) =>
+  unique([
+    ...Object.keys(groups),
+    ...Object.keys(pdm['dev-dependencies']),
+    ...Object.entries(poetry.group).flatMap(([name, { optional }]) => (optional === true ? [] : [name])),
+  ]).filter((name) => NOT_FOR_TESTS.test(name));
 
 const isForTests = (name: string): boolean => FOR_TESTS.test(name) || FOR_DEVELOPMENT.test(name);
 

@@ -93,10 +93,15 @@ export const PYTHON_LOCKS: ReadonlySet<string> = new Set([
 function lockedSetup(files: ReadonlySet<string>, project: PythonProject): string | null {
   if (files.has('uv.lock')) return uvSetup(project);
   if (files.has('poetry.lock')) {
-    const optional = project.optionalGroups.length > 0 ? ` --with ${project.optionalGroups.join(',')}` : '';
-    return `POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras${optional}`;
+    const { optionalGroups, unneeded } = project;
+    const optional = optionalGroups.length > 0 ? ` --with ${optionalGroups.join(',')}` : '';
+    const without = unneeded.groups.length > 0 ? ` --without ${unneeded.groups.join(',')}` : '';
+    return `POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras${optional}${without}`;
   }
-  if (files.has('pdm.lock')) return 'pdm sync -G :all';
+  if (files.has('pdm.lock')) {
+    const without = [...project.unneeded.groups, ...project.unneeded.extras];
+    return `pdm sync -G :all${without.length > 0 ? ` --without ${without.join(',')}` : ''}`;
+  }
   if (files.has('Pipfile.lock')) return 'PIPENV_VENV_IN_PROJECT=1 pipenv sync --dev';
   return null;
 }
@@ -106,10 +111,15 @@ function lockedSetup(files: ReadonlySet<string>, project: PythonProject): string
  * names, even of another patch. The one on PATH was chosen by what the repository asks for; uv still compares it with
  * `requires-python`.
  */
-function uvSetup({ uv, extras, groups }: PythonProject): string {
+function uvSetup({ uv, extras, groups, unneeded }: PythonProject): string {
   const all = uv.hasConflicts
     ? [...extras.map((name) => `--extra ${name}`), ...groups.map((name) => `--group ${name}`)]
-    : ['--all-extras', '--all-groups'];
+    : [
+        '--all-extras',
+        ...unneeded.extras.map((name) => `--no-extra ${name}`),
+        '--all-groups',
+        ...unneeded.groups.map((name) => `--no-group ${name}`),
+      ];
   const packages = uv.hasWorkspace ? ['--all-packages'] : [];
   return ['UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3', ...packages, ...all].join(' ');
 }
