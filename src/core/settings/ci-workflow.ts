@@ -1,6 +1,7 @@
 import { type CiCommand, enteredFolder, folderIn, scriptCommands, workspaceFrom } from './ci-commands.ts';
 import { runsHere } from './ci-conditions.ts';
-import { matrixValue, matrixValues, matrixValuesOnLinux } from './ci-matrix.ts';
+import { matrixValue, matrixValues } from './ci-matrix.ts';
+import { type CiService, COMPOSE_FILE, servicesOf } from './ci-services.ts';
 import {
   type CiFiles,
   calledJobs,
@@ -8,7 +9,6 @@ import {
   installsOf,
   Job,
   matrixOf,
-  Service,
   type Step,
   stepsOf,
   Texts,
@@ -34,16 +34,6 @@ export interface CiJob {
   readonly alone?: CiJob;
 }
 
-/** A container that runs next to a job's tests. */
-export interface CiService {
-  readonly name: string;
-  /** Such as `postgres:16`; empty where the file has none. */
-  readonly image: string;
-  readonly env: Readonly<Record<string, string>>;
-  /** `host:container`, or one number. */
-  readonly ports: readonly string[];
-}
-
 const MAX_WORKFLOWS = 12;
 const MAX_ACTIONS = 6;
 const MAX_JOBS = 40;
@@ -58,12 +48,14 @@ const rankOf = (path: string): number => {
   return rank < 0 ? RANKS.length : rank;
 };
 
-/** Paths of a repository's workflows, and of its own actions that they may use; bounded, most likely first. */
+/** Paths of a repository's workflows, and of what they may use: its own actions, and files of docker compose. Bounded. */
 export function workflowFiles(paths: readonly string[]): readonly string[] {
   const workflows = paths.filter((path) => /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path));
   const actions = paths.filter((path) => /^\.github\/(?:[\w.-]+\/){1,2}action\.ya?ml$/.test(path));
   const ranked = workflows.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
-  return [...ranked.slice(0, MAX_WORKFLOWS), ...actions.toSorted().slice(0, MAX_ACTIONS)];
+  const compose = workflows.length === 0 ? [] : paths.filter((path) => COMPOSE_FILE.test(path));
+  const used = [actions, compose].flatMap((some) => some.toSorted().slice(0, MAX_ACTIONS));
+  return [...ranked.slice(0, MAX_WORKFLOWS), ...used];
 }
 
 type Files = Readonly<Record<string, string>>;
@@ -205,7 +197,8 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
   const steps = stepsOf(job, around.files).map((step) => ({ step, runs: runsHere(step.if, matrix) }));
   const certain = steps.filter(({ runs }) => runs === true).map(({ step }) => step);
   const read = readSteps(certain, job, around);
-  if (read.commands.length > 0) return { file, ...read, services: servicesOf(job) };
+  const services = servicesOf(job, certain, around.files);
+  if (read.commands.length > 0) return { file, ...read, services };
   // Of tests whose conditions only GitHub knows, the first, with what has the same condition.
   const open = steps.flatMap(({ step, runs }) => (runs === null ? [step] : []));
   const condition = open.find((step) => readSteps([step], job, around).commands.length > 0)?.if;
@@ -213,9 +206,8 @@ function readJob(file: string, job: Job, around: Around): CiJob | null {
     runs || (runs === null && step.if === condition) ? [step] : [],
   );
   const other = condition === undefined ? read : readSteps(chosen, job, around);
-  const found = { file, ...other, services: servicesOf(job) };
-  const isUseful = other.commands.length > 0 || found.services.length > 0 || other.versions.size > 0;
-  return isUseful ? found : null;
+  const isUseful = other.commands.length > 0 || services.length > 0 || other.versions.size > 0;
+  return isUseful ? { file, ...other, services } : null;
 }
 
 /** No commands if there are no tests among them. */
@@ -254,24 +246,6 @@ const variablesOfTests = (
   commands: readonly CiCommand[],
   own: ReadonlyMap<string, string>,
 ): readonly (readonly [string, string])[] => (commands.some(({ part }) => part === 'test') ? [...own] : []);
-
-const MAX_SERVICES = 10;
-
-const servicesOf = (job: Job): readonly CiService[] =>
-  Object.entries(job.services ?? {})
-    .slice(0, MAX_SERVICES)
-    .map(([name, value]) => {
-      const { image = '', env = {}, ports = [] } = Service.safeParse(value).data ?? {};
-      const filled = withMatrix(image, job);
-      return { name, image: filled, env: Object.fromEntries(textsOf(env)), ports: ports.map(String) };
-    });
-
-/** The first of several versions serves as well: another one may be installed here anyway. */
-const withMatrix = (image: string, job: Job): string =>
-  image.replace(
-    /\$\{\{\s*matrix\.([\w-]+(?:\.[\w-]+)?)\s*\}\}/g,
-    (all, key: string) => matrixValuesOnLinux(matrixOf(job), key)[0] ?? all,
-  );
 
 function expressionValue(job: Job, env: ReadonlyMap<string, string>, expression: string): string | null {
   const [, condition, then, otherwise] = /^(.+?)\s*&&\s*'([^']*)'\s*\|\|\s*'([^']*)'$/.exec(expression) ?? [];

@@ -10,7 +10,8 @@ export {
 } from './alternatives.ts';
 export { definesCommands, withBaseScripts } from './base-scripts.ts';
 export type { DetectedChecks } from './checks.ts';
-export { type CiService, ciJob, workflowFiles } from './ci-workflow.ts';
+export type { CiService } from './ci-services.ts';
+export { ciJob, workflowFiles } from './ci-workflow.ts';
 export {
   AUTO,
   assignAliases,

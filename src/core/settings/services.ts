@@ -1,5 +1,6 @@
+import type { CiService } from './ci-services.ts';
 import { passedVariables } from './ci-variables.ts';
-import type { CiJob, CiService } from './ci-workflow.ts';
+import type { CiJob } from './ci-workflow.ts';
 import { shellQuoted } from './last-resorts.ts';
 import {
   type FoundService,

@@ -8,6 +8,7 @@ import {
   SERVICE_NOT_STARTED,
   SERVICE_REFUSED,
   servicePlan,
+  workflowFiles,
 } from '../../../src/core/settings/index.ts';
 import { missingServices, missingServicesNote, wantedServices } from '../../../src/core/settings/services.ts';
 import { tried } from '../../world/tried.ts';
@@ -49,6 +50,37 @@ describe('the services of a CI job', () => {
     expect(servicePlan(found, [POSTGRES, REDIS, MARIADB])).toBeNull();
     expect(missingServices(found?.services ?? [], [POSTGRES, REDIS, MARIADB])).toEqual(['db']);
     expect(missingServicesNote(['db'])).toMatch(/^CI runs the tests with db, .* need it fail .* excluded\.$/);
+  });
+
+  const composed = (up: string, files: Record<string, string>) =>
+    ciJob({
+      '.github/workflows/ci.yml': `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: ${up}\n      - run: npm test\n`,
+      ...files,
+    });
+  const COMPOSE = `services:\n  app: { build: . }\n  db:\n    image: "postgres:\${PG:-16}"\n    environment: ["POSTGRES_USER=shop", "POSTGRES_DB"]\n    ports: ["127.0.0.1:5433:5432"]\n  cache:\n    image: redis:7\n    ports: [{ target: 6379, published: 6380 }]\n`;
+
+  test.each([
+    ['docker compose up -d --wait', 'compose.yaml', ['db', 'cache']],
+    ['docker compose up -d --timeout 60 db && sleep 5', 'docker-compose.yml', ['db']],
+    ['docker-compose -f ci/compose.test.yml up -d cache', 'ci/compose.test.yml', ['cache']],
+    ['docker compose run app', 'compose.yaml', []],
+    ['docker compose up -d', 'other.yaml', []],
+  ])('may be started by `%s`', (up, file, expected) => {
+    const found = composed(up, { [file]: COMPOSE });
+    expect(found?.services.map(({ name }) => name)).toEqual(expected);
+    expect(workflowFiles(['.github/workflows/ci.yml', file]).includes(file)).toBe(file !== 'other.yaml');
+  });
+
+  test('of docker compose start with the settings of its file', () => {
+    const found = composed('docker compose up -d', { 'compose.yml': COMPOSE });
+    expect(found?.services).toEqual([
+      { name: 'db', image: 'postgres:16', env: { POSTGRES_USER: 'shop' }, ports: ['5433:5432'] },
+      { name: 'cache', image: 'redis:7', env: {}, ports: ['6380:6379'] },
+    ]);
+    const plan = servicePlan(found, [POSTGRES, REDIS]);
+    expect(plan?.script).toContain('-U shop');
+    expect(plan?.script).toContain('-p 5433');
+    expect(plan?.notes[0]).toBe('The tests ran with Postgres 18.4; CI asks for postgres:16.');
   });
 
   test('start with the user, database and port that tests expect', () => {
