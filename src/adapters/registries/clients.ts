@@ -27,7 +27,8 @@ import { askUv } from './uv.ts';
 
 export interface Client {
   readonly name: string;
-  readonly language: RuntimeLanguage;
+  /** Absent: it is asked only for commands that name it. */
+  readonly language?: RuntimeLanguage;
   /** Set-up commands that start it. */
   readonly command: RegExp;
   /** Queries the client. Rejects if it is not installed (ENOENT) or does not respond. `env` is its environment. */
@@ -251,8 +252,14 @@ async function askComposer(question: ClientQuestion): Promise<ClientAnswer> {
   );
 }
 
+/** Deno has no command that prints its registries, and reads npm's settings for packages of npm. */
+const askDeno: Client['ask'] = async (question) => {
+  await run(question, 'deno', '--version');
+  return accessTo([...urlsIn(question.env.JSR_URL ?? 'https://jsr.io'), 'https://deno.land']);
+};
+
 export const CLIENTS: readonly Client[] = [
-  { name: 'npm', language: 'node', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack)\b/, ask: askNpm },
+  { name: 'npm', language: 'node', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack|deno)\b/, ask: askNpm },
   {
     name: 'pip',
     language: 'python',
@@ -260,6 +267,7 @@ export const CLIENTS: readonly Client[] = [
     ask: askPip,
   },
   { name: 'uv', language: 'python', command: /\buvx?\b/, ask: ({ env }) => askUv(env) },
+  { name: 'deno', command: /\bdeno\b/, ask: askDeno },
   { name: 'go', language: 'go', command: /\bgo\b/, ask: askGo },
   { name: 'cargo', language: 'rust', command: /\bcargo\b/, ask: askCargo },
   { name: 'maven', language: 'java', command: /\b(?:mvn|mvnw|gradle|gradlew)\b/, ask: askMaven },

@@ -95,7 +95,9 @@ export function openRegistries(options: {
   return {
     async of(command, languages = []) {
       const named = CLIENTS.filter(({ command: pattern }) => pattern.test(command));
-      const started = CLIENTS.filter((one) => named.includes(one) || languages.includes(one.language));
+      const started = CLIENTS.filter(
+        (one) => named.includes(one) || (one.language !== undefined && languages.includes(one.language)),
+      );
       const needed = named.length > 0 ? started : CLIENTS;
       const found = await Promise.all(needed.map((client) => answerOf(client, named.includes(client))));
       const hosts = [...new Set(found.flatMap((one) => one.hosts))];

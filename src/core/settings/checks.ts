@@ -1,8 +1,10 @@
+import { isTestsOfC } from './autotools-and-meson.ts';
 import type { CiCommand } from './ci-commands.ts';
 import { withPreparation } from './ci-preparation.ts';
-import { type CiJob, type CiService, ciJob, testsOnlyParts, workflowFiles } from './ci-workflow.ts';
+import { type CiJob, ciJob, testsOnlyParts, workflowFiles } from './ci-workflow.ts';
 import { chainParts } from './command-kinds.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
+import { DENO_FILES } from './deno-ecosystem.ts';
 import { ecosystemsOf, isSure, mainFirst, python } from './ecosystems.ts';
 import {
   containerSetup,
@@ -39,6 +41,7 @@ import { inVenv, venvFolders } from './virtual-environment.ts';
 const CHECK_FILES: readonly string[] = [
   ...LAST_RESORT_FILES,
   TRAVIS_FILE,
+  ...DENO_FILES,
   'package.json',
   'pnpm-workspace.yaml',
   '.yarnrc.yml',
@@ -47,8 +50,7 @@ const CHECK_FILES: readonly string[] = [
   'Cargo.toml',
   'composer.json',
   'pyproject.toml',
-  'setup.cfg',
-  'setup.py',
+  ...['setup.cfg', 'setup.py'],
   'hatch.toml',
   'tox.ini',
   'tox.toml',
@@ -60,8 +62,7 @@ const CHECK_FILES: readonly string[] = [
   'Rakefile',
   'CMakeLists.txt',
   ...['Makefile', 'makefile', 'GNUmakefile'],
-  'tsconfig.json',
-  ...['mypy.ini', '.mypy.ini'],
+  ...['tsconfig.json', 'mypy.ini', '.mypy.ini'],
 ];
 
 /** Paths of the files whose text `checksOfProject` needs; bounded. */
@@ -72,7 +73,7 @@ export const filesOfProject = (paths: readonly string[]): readonly string[] => {
     ...workflowFiles(paths),
     ...testSamples(paths),
     ...[manageFile(paths) ?? []].flat(),
-    ...goPathFiles(paths),
+    ...[goPathFiles(paths), paths.filter(isTestsOfC)].flat(),
     ...(present.has('package.json') ? packageSamples(paths) : []),
   ];
 };
@@ -92,7 +93,7 @@ export interface DetectedChecks {
   /** The file that each command was detected from. */
   readonly from: Readonly<Partial<Record<keyof CheckCommands, string>>>;
   /** Containers that the repository's CI runs next to the tests. */
-  readonly services: readonly CiService[];
+  readonly services: CiJob['services'];
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
   /**

@@ -25,7 +25,8 @@ export type RunnerName =
   | 'dotnet'
   | 'maven'
   | 'gradle'
-  | 'ctest';
+  | 'ctest'
+  | 'meson';
 
 /** A recognized test command: its words, and the position of the runner's name. */
 export interface Recognised {
@@ -156,6 +157,7 @@ const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
   ['rake', /^test(?::[\w:]+)?$/, 'rake'],
   ['rake', /^spec(?::[\w:]+)?$/, 'rspec'],
   ['dotnet', /^test$/, 'dotnet'],
+  ['meson', /^test$/, 'meson'],
 ];
 
 /**
@@ -234,7 +236,19 @@ const LINTERS: ReadonlySet<string> = new Set([
   ...['tslint', 'stylelint', 'markdownlint', 'markdownlint-cli2', 'remark', 'textlint', 'cspell', 'knip'],
   ...['depcheck', 'publint', 'eclint', 'editorconfig-checker', 'ls-lint', 'lockfile-lint', 'commitlint'],
   ...['flake8', 'pylint', 'pycodestyle', 'pydocstyle', 'bandit', 'codespell', 'golangci-lint', 'gofmt'],
-  ...['staticcheck', 'rubocop', 'standardrb', 'phpcs', 'pre-commit', 'shellcheck', 'yamllint', 'evalmd'],
+  ...[
+    'staticcheck',
+    'rubocop',
+    'standardrb',
+    'phpcs',
+    'phpmd',
+    'parallel-lint',
+    'ecs',
+    'pre-commit',
+    'shellcheck',
+    'yamllint',
+    'evalmd',
+  ],
 ]);
 const LINT_LINES: readonly RegExp[] = [
   /^prettier\b.* (?:--check|-c|--list-different|-l)\b/,
@@ -245,6 +259,9 @@ const LINT_LINES: readonly RegExp[] = [
   /^gts (?:check|lint)\b/,
   /^cargo (?:fmt|clippy)\b/,
   /^dotnet format\b/,
+  /^(?:php-cs-fixer|rector)\b.* (?:--dry-run|-n)\b/,
+  /^php-cs-fixer check\b/,
+  /^pint\b.* --test\b/,
 ];
 const TYPE_CHECKERS: ReadonlySet<string> = new Set([
   ...['tsd', 'dtslint', 'attw', 'tstyche', 'type-coverage', 'flow', 'mypy', 'dmypy', 'pyright'],

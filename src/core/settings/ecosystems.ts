@@ -1,7 +1,10 @@
+import { autotools, meson } from './autotools-and-meson.ts';
 import { cargo, cmake, go } from './compiled-ecosystems.ts';
+import { deno, isDenoTest } from './deno-ecosystem.ts';
 import { dotnet } from './dotnet-ecosystem.ts';
 import { gradle, maven } from './jvm-ecosystems.ts';
 import { LOCKS, nodeInstall, nodeManager } from './node-managers.ts';
+import { noxTests } from './noxfile.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
 import { djangoTest, isForPytest, testSamples, unittestCommands } from './python-tests.ts';
@@ -70,6 +73,7 @@ const DETECTORS: readonly (readonly [
   tests: (path: string) => boolean,
 ])[] = [
   [node, NODE_TESTS],
+  [deno, isDenoTest],
   [python, testFiles(/(?:^|\/)(?:test_[^/]*|tests)\.py$|_test\.py$/, /(?:^|\/)tests?\//, /\.py$/)],
   [go, testFiles(/_test\.go$/)],
   [cargo, testFiles(null, /(?:^|\/)tests\//, /\.rs$/)],
@@ -78,6 +82,8 @@ const DETECTORS: readonly (readonly [
   [ruby, testFiles(/_(?:spec|test)\.rb$/, /(?:^|\/)test\//, /(?:^|\/)test_[^/]*\.rb$/)],
   [php, testFiles(/Test\.php$/, /(?:^|\/)tests?\//, /\.php$/)],
   [cmake, NO_TESTS],
+  [meson, NO_TESTS],
+  [autotools, NO_TESTS],
   [make, NO_TESTS],
   [dotnet, testFiles(/Tests?\.(?:cs|fs|vb)$/, /Tests?\//, /\.(?:cs|fs|vb)$/)],
 ];
@@ -182,12 +188,12 @@ export function python(repository: RepositorySnapshot, lean: LeanSetup = {}): Ec
   const mentioned = texts.find((file) => /\bpytest\b/.test(read[file] ?? ''));
   const named = [...files].find((path) => /(?:^|\/)(?:conftest|pytest\.ini)(?:\.py)?$/.test(path));
   const tests = [...files].find((path) => /(?:^|\/)test_[^/]*\.py$/.test(path));
-  const tox = (mentioned ?? named) === undefined ? toxTests(read) : null;
+  const tool = (mentioned ?? named) === undefined ? (toxTests(read) ?? noxTests(read['noxfile.py'])) : null;
   // No file requires pytest, but tests are written for it: set-up installs it.
-  const written = tox === null ? testSamples([...files]).find((path) => isForPytest(read[path])) : undefined;
+  const written = tool === null ? testSamples([...files]).find((path) => isForPytest(read[path])) : undefined;
   const file = mentioned ?? named ?? written;
-  const django = file === undefined && tox === null ? djangoTest(repository) : null;
-  const own = tox ?? django;
+  const django = file === undefined && tool === null ? djangoTest(repository) : null;
+  const own = tool ?? django;
   if (file === undefined && tests === undefined && own === null) return null;
   const more = file === undefined ? [] : ['pytest'];
   const setup = pythonSetup(repository, more, lean) ?? (file === undefined ? null : PYTEST_ALONE);
@@ -202,6 +208,6 @@ export function python(repository: RepositorySnapshot, lean: LeanSetup = {}): Ec
     file: file ?? own?.file ?? (tests as string),
     ...(setup ? { setup } : {}),
     test: setup ? inVenv(test) : test,
-    guessed: (mentioned ?? named) === undefined && tox === null,
+    guessed: (mentioned ?? named) === undefined && tool === null,
   };
 }

@@ -53,7 +53,7 @@ const Container = z.object({
 /** The command of a development container after its creation. */
 export function containerSetup(read: Read): FoundCommand | null {
   for (const file of ['.devcontainer/devcontainer.json', '.devcontainer.json']) {
-    const container = Container.safeParse(parsed(read[file] ?? '')).data;
+    const container = Container.safeParse(readJsonWithComments(read[file] ?? '')).data;
     const asked =
       container?.postCreateCommand ?? container?.updateContentCommand ?? container?.onCreateCommand;
     const command = (typeof asked === 'string' ? asked : (asked ?? []).map(shellQuoted).join(' ')).trim();
@@ -93,7 +93,7 @@ export const shellQuoted = (word: string): string =>
   /^[\w@./:=,+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Parses JSON with comments and trailing commas; null for other text. */
-function parsed(text: string): unknown {
+export function readJsonWithComments(text: string): unknown {
   const plain = text
     .slice(0, 64 * 1024)
     .replace(

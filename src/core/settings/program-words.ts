@@ -19,6 +19,9 @@ const PYTHON_STARTERS = /^(?:uvx |(?:uv|pipx) run )/;
 const PYTHON_STARTER_VALUES =
   /^(?:--(?:with(?:-\w+)?|from|spec|python|(?:only-|no-)?group|(?:no-)?extra|package|project|directory|env-file|index)|-[pw])$/;
 
+/** A program of a package, started by its interpreter. */
+const INSTALLED_SCRIPT = /^(?:node .*node_modules\/|php (?:.*\/)?bin\/)/s;
+
 /** The words from the program on: without assignments, wrappers, folders and file extensions; unquoted. */
 export function programWords(command: string): readonly string[] {
   let words: readonly string[] = wordsOf(command).map((word) => word.replace(/^(['"])(.*)\1$/s, '$2'));
@@ -32,7 +35,7 @@ export function programWords(command: string): readonly string[] {
       words = words.slice(1 + words.slice(1).findIndex((word) => !isFileOperation(word)));
     else if (STARTER_PAIRS.test(`${name} ${second} `)) words = words.slice(2);
     else if (/^python[\d.]*$/.test(name) && second === '-m') words = words.slice(2);
-    else if (name === 'node' && /node_modules\//.test(second)) words = words.slice(1);
+    else if (INSTALLED_SCRIPT.test(`${name} ${second}`)) words = words.slice(1);
     else break;
   }
   const [program = '', ...rest] = words;

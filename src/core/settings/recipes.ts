@@ -1,5 +1,7 @@
 import { type StepKind, stepKind, stepKindByName } from './command-kinds.ts';
+import { denoTask } from './deno-ecosystem.ts';
 import { defaultSessions, noxCall, noxSessions, sessionNamed } from './noxfile.ts';
+import { composerScript } from './ruby-and-php.ts';
 
 /** The commands of a makefile target, tox environment or nox session. */
 interface RecipeLine {
@@ -12,7 +14,7 @@ interface RecipeLine {
 
 type Files = Readonly<Record<string, string>>;
 
-/** The lines run by `make test`, `tox` or `nox`; null for another command, or if they cannot be separated. */
+/** The lines run by `make test`, `tox`, `nox`, `deno task test` or `composer test`; null for another command, or if they cannot be separated. */
 export function recipeLines(words: readonly string[], files: Files): readonly RecipeLine[] | null {
   const [first = '', ...rest] = words;
   // Set-up starts them by the Python of its own environment.
@@ -21,8 +23,31 @@ export function recipeLines(words: readonly string[], files: Files): readonly Re
   const start = python ? words.slice(0, 3).join(' ') : first;
   const options = python ? rest.slice(2) : rest;
   if (program === 'make' || program === 'gmake') return makeLines(start, options, files);
+  if (program === 'deno') return denoLines(options, files);
+  if (program === 'composer') return composerLines(options, files);
   if (program === 'tox') return toxLines(start, options, files);
   return program === 'nox' ? noxLines(start, options, files) : null;
+}
+
+/** `deno task NAME`, with words for the end of the task. */
+function denoLines(
+  [verb, name = '', ...more]: readonly string[],
+  files: Files,
+): readonly RecipeLine[] | null {
+  const lines = verb === 'task' ? denoTask(name, files) : null;
+  const own = more[0] === '--' ? more.slice(1) : more;
+  return (
+    lines?.map((command, at) => ({
+      command: at === lines.length - 1 ? [command, ...own].join(' ') : command,
+    })) ?? null
+  );
+}
+
+/** `composer test`; not with words for its end, which would reach each of its commands. */
+function composerLines(words: readonly string[], files: Files): readonly RecipeLine[] | null {
+  const [name = '', ...more] = words.filter((word, at) => at > 0 || !/^(?:run|run-script)$/.test(word));
+  const lines = more.length === 0 ? composerScript(name, files['composer.json'] ?? '') : null;
+  return lines?.map((command) => ({ command })) ?? null;
 }
 
 /** For makefiles whose recipes are portable between shells. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { fillCaches } from './compiled-ecosystems.ts';
 import { nodeInstall } from './node-managers.ts';
 import { readPackage } from './package-scripts.ts';
@@ -45,6 +46,37 @@ export function php(repository: RepositorySnapshot): Ecosystem | null {
   const isLaravel = files.has('artisan') && files.has('.env.example') && !files.has('.env');
   const setup = [COMPOSER_INSTALL, ...(isLaravel ? [LARAVEL_SETTINGS] : [])].join(' && ');
   return { file: 'composer.json', setup, ...found };
+}
+
+const ScriptText = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
+const ComposerFile = z.object({ scripts: z.record(z.string(), z.unknown()) });
+/** Programs that packages bring into `vendor/bin`, which Composer puts on PATH. */
+const PHP_TOOLS =
+  /^(?:phpunit|simple-phpunit|paratest|pest|phpcs|phpcbf|php-cs-fixer|phpstan|psalm|phan|phpmd|rector|ecs|pint|parallel-lint|infection|behat|phpspec|codecept)(?=\s|$)/;
+
+/** The commands of a script of composer.json; null for none, and for one that only Composer can run. */
+export function composerScript(name: string, manifest: string): readonly string[] | null {
+  const scripts = ComposerFile.safeParse(jsonOf(manifest)).data?.scripts ?? {};
+  const lines = Object.hasOwn(scripts, name) ? ScriptText.safeParse(scripts[name]).data : undefined;
+  const commands = lines
+    ?.filter((line) => !line.startsWith('Composer\\Config::'))
+    .map((line) =>
+      line
+        .replace(/^@(?=(?:php|composer)(?:\s|$))/, '')
+        .replace(/^@(?!putenv)(?=[\w:-]+$)/, 'composer ')
+        .replace(PHP_TOOLS, 'vendor/bin/$&'),
+    );
+  const isPlain = commands?.every((line) => !/^@|^[\w\\]+::\w+$/.test(line));
+  return commands && commands.length > 0 && isPlain ? commands : null;
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // An unreadable manifest has no scripts.
+    return null;
+  }
 }
 
 /** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */

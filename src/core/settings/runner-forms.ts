@@ -81,6 +81,7 @@ function formOf(found: Recognised, line: TestCommandLine, folder: string): Runne
     case 'tape':
     case 'qunit':
     case 'uvu':
+    case 'meson':
       return plain;
     case 'script':
       return { ...plain, env: anyRunnerOptions(folder) };
@@ -143,6 +144,11 @@ const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = 
   gradle: () => ({
     source: 'tree',
     pattern: String.raw`(?:^|/)build/test-results/(?:[^/]+/)?TEST-[^/]+\.xml$`,
+    format: 'junit-files',
+  }),
+  meson: () => ({
+    source: 'tree',
+    pattern: String.raw`(?:^|/)meson-logs/testlog\.junit\.xml$`,
     format: 'junit-files',
   }),
   go: () => ({ source: 'stdout', format: 'go-json' }),
@@ -212,6 +218,7 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
     case 'rake':
     case 'dotnet':
     case 'ctest':
+    case 'meson':
       return null;
   }
 }

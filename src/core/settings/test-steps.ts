@@ -276,9 +276,9 @@ function goSteps(words: readonly string[], place: CommandContext): readonly Test
   }));
 }
 
-const STARTS_RECIPE = /^(?:g?make|(?:(?:[\w.-]+\/)*python[\d.]* -m )?(?:tox|nox))(?: |$)/;
+const STARTS_RECIPE = /^(?:g?make|deno task|composer|(?:(?:[\w.-]+\/)*python[\d.]* -m )?(?:tox|nox))(?: |$)/;
 
-/** What a makefile, tox or nox starts at the top of the repository. */
+/** What a makefile, tox, nox, a task of Deno or Composer starts at the top of the repository. */
 function recipeSteps(words: readonly string[], place: CommandContext): readonly TestStep[] | null {
   if (place.folder !== '' || !STARTS_RECIPE.test(words.join(' '))) return null;
   if (!allows(place, COMMANDS_PER_RECIPE)) return null;

@@ -122,7 +122,11 @@ function inGemfile(texts: Texts): WantedVersion | null {
   return line && { ...line, range: line.range.replace(/["']/g, '').replace(/[, ]+$/, '') };
 }
 
+/** Composer chooses packages for the version of `platform`, whatever version is there. */
 function inComposer(texts: Texts): WantedVersion | null {
+  const platform = /"platform"\s*:\s*\{[^{}]*?"php"\s*:\s*"(\d{1,3}\.\d{1,3})[\d.]*"/;
+  const chosen = versionInFile(texts, 'composer.json', platform);
+  if (chosen) return { ...chosen, range: `^${chosen.range}` };
   const require = /"require"\s*:\s*\{[^{}]*?"php"\s*:\s*"([^"\n]{1,100})"/;
   const line = versionInFile(texts, 'composer.json', require);
   return line && { ...line, range: line.range.replace(/\s*\|+\s*/g, ' || ') };

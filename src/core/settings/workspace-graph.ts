@@ -44,6 +44,7 @@ export function goTestFolders(files: RepositoryFiles): readonly string[] {
 /** Files at the top that define what a test command runs. */
 const TOP_FILES: readonly string[] = [
   ...['package.json', 'pnpm-workspace.yaml', 'GNUmakefile', 'makefile', 'Makefile', 'tox.ini', 'setup.cfg'],
+  ...['deno.json', 'deno.jsonc', 'composer.json'],
   ...[
     'noxfile.py',
     'turbo.json',

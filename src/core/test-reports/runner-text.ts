@@ -1,14 +1,16 @@
+import type { TestOutcome } from '../evidence/index.ts';
 import { MAX_FAILURE_LINES, Outcomes, reportLines } from './outcomes.ts';
 import { readRubyTests } from './ruby-text.ts';
 import { readTap } from './tap.ts';
 
 /**
  * Parses the output of a command whose runner is unknown, such as a script that starts test programs: TAP, or else what
- * uvu, GoogleTest or tests of Ruby print. Throws an Error if it is none of them.
+ * uvu, GoogleTest, automake or tests of Ruby print. Throws an Error if it is none of them.
  */
 export function readPrinted(text: string): Outcomes {
   if (GTEST_END.test(text)) return readGtest(text);
   if (RUBY_TOTAL.test(text)) return readRubyTests(text);
+  if (AUTOMAKE_TOTAL.test(text)) return readAutomake(text);
   return UVU_TOTAL.test(text) ? readUvu(text) : readTap(text);
 }
 
@@ -40,6 +42,35 @@ function readGtest(text: string): Outcomes {
       outcomes.add([result[1] as string], outcome, said.join('\n'));
       said = [];
     } else if (said.length < MAX_FAILURE_LINES) said.push(line);
+  }
+  if (found !== expected) throw new Error(`it shows ${found} results and says that ${expected} tests ran`);
+  if (found === 0) throw new Error('it shows no result of a test');
+  return outcomes;
+}
+
+/** `# TOTAL: 3`, at the end of each folder (automake's lib/am/check.am). */
+const AUTOMAKE_TOTAL = /^# TOTAL: {1,3}(\d{1,7})$/m;
+const AUTOMAKE_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
+  PASS: 'passed',
+  XFAIL: 'passed',
+  SKIP: 'skipped',
+  FAIL: 'failed',
+  XPASS: 'failed',
+  ERROR: 'failed',
+};
+
+/** Parses what `make check` of automake prints. Throws an Error if the totals differ from the results. */
+function readAutomake(text: string): Outcomes {
+  const outcomes = new Outcomes();
+  const lines = reportLines(text);
+  let [expected, found] = [0, 0];
+  for (const [at, line] of lines.entries()) {
+    expected += Number(AUTOMAKE_TOTAL.exec(line)?.[1] ?? 0);
+    const [, result = '', name = ''] = /^(X?PASS|X?FAIL|SKIP|ERROR): (\S.{0,500})$/.exec(line) ?? [];
+    // With VERBOSE, the log of a failing test follows its name as a heading.
+    if (result === '' || /^=+$/.test(lines[at + 1] ?? '')) continue;
+    found += 1;
+    outcomes.add([name], AUTOMAKE_OUTCOMES[result] ?? 'failed');
   }
   if (found !== expected) throw new Error(`it shows ${found} results and says that ${expected} tests ran`);
   if (found === 0) throw new Error('it shows no result of a test');

@@ -478,6 +478,65 @@ describe('commands are detected', () => {
       },
     ],
     [
+      'a task of Deno',
+      ['deno.jsonc', 'mod_test.ts'],
+      { 'deno.jsonc': '{ // own\n "tasks": { "test": "deno test -A" }, }' },
+      {
+        setup: 'deno install && { timeout 600 deno test --no-run --allow-all || true; }',
+        test: 'deno task test',
+      },
+    ],
+    [
+      'tests of Deno without a task',
+      ['deno.json', 'src/mod.test.ts'],
+      { 'deno.json': '{ "tasks": { "test": 4 } }' },
+      {
+        setup: 'deno install && { timeout 600 deno test --no-run --allow-all || true; }',
+        test: 'deno test --allow-all',
+      },
+    ],
+    [
+      'deno.json beside the script of package.json that runs as many tests',
+      ['deno.json', 'package.json', 'src/mod.test.ts'],
+      {
+        'deno.json': '{ "tasks": { "test": "deno test" } }',
+        'package.json': '{ "scripts": { "test": "node --test" } }',
+      },
+      { test: 'npm test' },
+    ],
+    [
+      'automake',
+      ['configure.ac', 'Makefile.am', 'tests/Makefile.am'],
+      {
+        'configure.ac': '',
+        'Makefile.am': 'SUBDIRS = src tests\n',
+        'tests/Makefile.am': 'TESTS = one.test\n',
+      },
+      {
+        setup: 'autoreconf -fi && sh ./configure && { timeout 600 make || true; }',
+        build: 'make',
+        test: 'make check',
+      },
+    ],
+    [
+      'a configure script with a makefile of its own',
+      ['configure', 'Makefile.in'],
+      { 'Makefile.in': 'all: x\ntest: all\n\t./x\n' },
+      { setup: 'sh ./configure && { timeout 600 make || true; }', build: 'make', test: 'make test' },
+    ],
+    ['automake without tests', ['configure.ac', 'Makefile.am'], { 'Makefile.am': 'bin_PROGRAMS = x\n' }, {}],
+    [
+      'meson with tests in a folder',
+      ['meson.build', 'test/meson.build'],
+      { 'meson.build': "project('x', 'c')\nsubdir('test')\n", 'test/meson.build': '' },
+      {
+        setup: 'meson setup build && { timeout 600 meson compile -C build || true; }',
+        build: 'meson compile -C build',
+        test: 'meson test -C build',
+      },
+    ],
+    ['meson without tests', ['meson.build'], { 'meson.build': "executable('x', 'x.c')\n" }, {}],
+    [
       'CMake with tests, before a makefile',
       ['CMakeLists.txt', 'Makefile', 'build/README'],
       { 'CMakeLists.txt': 'project(x C)\nenable_testing()\n', Makefile: 'test:\n\t./x\n' },

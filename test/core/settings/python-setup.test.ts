@@ -296,6 +296,29 @@ describe('a locked project is set up by the program that wrote the lock file', (
     );
   });
 
+  test.each([
+    [
+      'uv.lock',
+      '[project.optional-dependencies]\ntest = []\ndocs = []\n[dependency-groups]\ndev = []\ndocs-html = []\n',
+      'UV_PYTHON_DOWNLOADS=never uv sync --frozen --python python3 --all-extras --no-extra docs --all-groups --no-group docs-html',
+    ],
+    [
+      'poetry.lock',
+      '[tool.poetry.group.dev.dependencies]\n[tool.poetry.group.docs.dependencies]\n[tool.poetry.group.release]\noptional = true\n',
+      'POETRY_VIRTUALENVS_IN_PROJECT=true poetry install --no-interaction --all-extras --without docs',
+    ],
+    [
+      'pdm.lock',
+      '[project.optional-dependencies]\nsite = []\n[tool.pdm.dev-dependencies]\ntest = []\ndoc = []\n',
+      'pdm sync -G :all --without doc,site',
+    ],
+  ])(
+    'without groups and extras for documentation and releases, which tests do not need: %s',
+    (lock, toml, setup) => {
+      expect(setupOf(lock, toml)).toBe(setup);
+    },
+  );
+
   test('poetry: its optional groups by name', () => {
     expect(
       setupOf(
@@ -533,6 +556,20 @@ describe('environments of test tools are made by set-up, and the tests install n
       setup: `${start} nox && .venv/bin/python -m nox --install-only -s tests && ${EDITABLE('.nox')}`,
       test: '.venv/bin/python -m nox -R -s tests',
     });
+  });
+
+  test.each([
+    [
+      `session.run("python", "run_tests.py", "--all", *session.posargs)`,
+      '.venv/bin/python run_tests.py --all',
+    ],
+    [`session.run("stestr", "run", external=True)`, undefined],
+    [`session.run("python", f"{HERE}/run_tests.py")`, undefined],
+  ])('a session of nox that no workflow starts runs in the same environment: %s', (line, expected) => {
+    const noxfile = `import nox\n\n@nox.session\ndef tests(session):\n    session.install("click")\n    ${line}\n`;
+    const { setup, test: command } = detect({ ...PACKAGE, 'noxfile.py': noxfile });
+    expect(command).toBe(expected);
+    if (expected !== undefined) expect(setup).toContain("-e '.' 'click'");
   });
 
   const NOXFILE = `import nox

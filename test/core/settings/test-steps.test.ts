@@ -16,6 +16,44 @@ describe('the test command of a public repository is taken apart', () => {
     ]);
   });
 
+  test('scripts of Composer, with programs of packages where Composer finds them', () => {
+    const read = (all: object) => ({ 'composer.json': JSON.stringify({ scripts: all }) });
+    const files = read({
+      test: [
+        'Composer\\Config::disableProcessTimeout',
+        '@lint',
+        '@php vendor/bin/phpstan',
+        'phpunit --colors',
+      ],
+      lint: 'php-cs-fixer fix --dry-run',
+    });
+    expect(stepFiles(['composer.json'])).toEqual(['composer.json']);
+    const expected = [
+      ['lint', 'vendor/bin/php-cs-fixer fix --dry-run'],
+      ['types', 'php vendor/bin/phpstan'],
+      ['tests', 'vendor/bin/phpunit --colors'],
+    ];
+    expect(steps('composer test', files)).toEqual(expected);
+    expect(steps('composer run-script test', files)).toEqual(expected);
+    for (const test of ['@putenv A=1', 'App\\Tests::run'])
+      expect(steps('composer test', read({ test: [test, 'phpunit'] }))).toEqual([['tests', 'composer test']]);
+  });
+
+  test('tasks of Deno, with those that they depend on', () => {
+    const tasks = {
+      test: { command: 'deno test -A', dependencies: ['lint'] },
+      lint: 'deno lint && deno check mod.ts',
+    };
+    const files = { 'deno.json': JSON.stringify({ tasks }) };
+    expect(steps('deno task test -- --filter sum', files)?.at(-1)).toEqual([
+      'tests',
+      'deno test -A --filter sum',
+    ]);
+    expect(reportPlan('deno task test', files).commands.at(-1)?.command).toMatch(
+      /deno test -A --junit-path=\/out\/report\.xml$/,
+    );
+  });
+
   test('tj/commander.js: tests, then compilers and linters behind scripts', () => {
     const files = scripts({
       test: 'jest && npm run check:type:js && npm run test-esm',

@@ -255,6 +255,11 @@ describe('languages and their versions', () => {
     ['ruby', { Gemfile: 'ruby ">= 3.1", "< 3.4"\n' }, '>= 3.1, < 3.4'],
     ['ruby', { Gemfile: 'ruby "~> 3.1"\n', ...ruby }, '3.3'],
     ['php', { 'composer.json': '{"require":{"a/b":"*","php":"^7.4|^8.0"}}' }, '^7.4 || ^8.0'],
+    [
+      'php',
+      { 'composer.json': '{"require":{"php":">=7"},"config":{"sort":true,"platform":{"php":"8.1.2"}}}' },
+      '^8.1',
+    ],
     ['dotnet', sdk('"rollForward": "latestFeature"'), '~8.0.417'],
     ['dotnet', sdk('"rollForward": "latestMajor"'), '>=8.0.417'],
     ['dotnet', sdk('"allowPrerelease": false'), '>=8.0.417 <8.0.500'],

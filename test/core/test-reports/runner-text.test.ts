@@ -217,6 +217,20 @@ FAILED test_a.py::test_two - assert 0
     expect(read(['', ruby])).toMatchObject({ tests: { 'SumTest > test_adds': 'passed' } });
   });
 
+  test('are printed by `make check` of automake, for each folder', () => {
+    const one = 'PASS: sum.test\nFAIL: list.test\n# TOTAL: 2\n# PASS:  1\n# FAIL:  1\n';
+    const other = 'SKIP: db.test 1 - no server\nXFAIL: later.test\n# TOTAL: 2\nFAIL: list\n==========\n';
+    expect(read(['', `${one}${other}`])).toMatchObject({
+      tests: {
+        'sum.test': 'passed',
+        'list.test': 'failed',
+        'db.test 1 - no server': 'skipped',
+        'later.test': 'passed',
+      },
+    });
+    expect(read(['', 'PASS: sum.test\n# TOTAL: 2\n'])).toMatchObject({ kind: 'unreadable' });
+  });
+
   test('of vitest name as failed what did not run to its end', () => {
     const tests = ['passed', 'pending', 'skipped'].map((status) => ({
       ancestorTitles: ['sum'],
