@@ -15,12 +15,12 @@ const Task = z.union([
   z.string().transform((command) => ({ command, dependencies: [] as string[] })),
   z.object({ command: z.string().default(''), dependencies: z.array(z.string()).default([]) }),
 ]);
-const Manifest = z.object({ tasks: z.record(z.string(), z.unknown()).catch({}) });
+const DenoFile = z.object({ tasks: z.record(z.string(), z.unknown()).catch({}) });
 
 /** The commands of a task of deno.json, those that start its dependencies first; null for none, or if it is not plain. */
 export function denoTask(name: string, read: Readonly<Record<string, string>>): readonly string[] | null {
   const text = DENO_FILES.map((file) => read[file]).find((one) => one !== undefined) ?? '';
-  const tasks = Manifest.safeParse(readJsonWithComments(text)).data?.tasks ?? {};
+  const tasks = DenoFile.safeParse(readJsonWithComments(text)).data?.tasks ?? {};
   const task = Object.hasOwn(tasks, name) ? Task.safeParse(tasks[name]).data : undefined;
   if (task === undefined || task.command.length > MAX_COMMAND_CHARS) return null;
   if (!task.dependencies.every((one) => /^[\w:.-]+$/.test(one))) return null;

@@ -82,11 +82,14 @@ if (runner && !asksOnly && !writesOwn[runner]()) {
   const added = options.filter((word) => !known.some((start) => word.startsWith(start)));
   const own = runner === 'vitest' ? words.map((word) => word.replace(isFile, '--outputFile.' + named)) : words;
   process.argv.splice(2, end, ...own, ...added.map((word) => word.replace('PID', process.pid)));
-}
+}${interfacesScript(folder)}`;
+
+/** The part of it for interfaces: what they export is replaced when they are loaded. Each run writes a file. */
+const interfacesScript = (folder: string): string => String.raw`
 function tellInterfaces() {
   const Module = require('module');
   const { _load: load } = Module;
-  const interfaces = /(?:^|[/\\])(@jest[/\\]core|mocha)(?:$|[/\\](?:build[/\\]|lib[/\\])?(?:index|mocha)\.[cm]?js$)/;
+  const interfaces = /(?:^|node_modules[/\\])(@jest[/\\]core|mocha)(?:$|[/\\](?:build[/\\]|lib[/\\])?(?:index|mocha)\.[cm]?js$)/;
   const told = new WeakMap();
   let runs = 0;
   const nextFile = (name) => {
@@ -116,7 +119,7 @@ function tellInterfaces() {
   Module._load = function (request, ...rest) {
     const loaded = load.call(this, request, ...rest);
     const name = (interfaces.exec(request) || [])[1];
-    const isInterface = name && (name === 'mocha' ? loaded.prototype && loaded.prototype.run : loaded.runCLI);
+    const isInterface = name && loaded && (name === 'mocha' ? loaded.prototype && loaded.prototype.run : loaded.runCLI);
     if (!isInterface) return loaded;
     if (!told.has(loaded)) told.set(loaded, tell[name === 'mocha' ? name : 'core'](loaded));
     return told.get(loaded);

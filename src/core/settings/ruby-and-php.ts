@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { fillCaches } from './compiled-ecosystems.ts';
+import { readJsonWithComments } from './last-resorts.ts';
 import { nodeInstall } from './node-managers.ts';
 import { readPackage } from './package-scripts.ts';
 import type { Ecosystem, RepositorySnapshot } from './repository-recipe.ts';
@@ -56,7 +57,7 @@ const PHP_TOOLS =
 
 /** The commands of a script of composer.json; null for none, and for one that only Composer can run. */
 export function composerScript(name: string, manifest: string): readonly string[] | null {
-  const scripts = ComposerFile.safeParse(jsonOf(manifest)).data?.scripts ?? {};
+  const scripts = ComposerFile.safeParse(readJsonWithComments(manifest)).data?.scripts ?? {};
   const lines = Object.hasOwn(scripts, name) ? ScriptText.safeParse(scripts[name]).data : undefined;
   const commands = lines
     ?.filter((line) => !line.startsWith('Composer\\Config::'))
@@ -68,15 +69,6 @@ export function composerScript(name: string, manifest: string): readonly string[
     );
   const isPlain = commands?.every((line) => !/^@|^[\w\\]+::\w+$/.test(line));
   return commands && commands.length > 0 && isPlain ? commands : null;
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // An unreadable manifest has no scripts.
-    return null;
-  }
 }
 
 /** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */

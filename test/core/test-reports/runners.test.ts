@@ -248,6 +248,7 @@ Object.defineProperty(exports, 'runCLI', { enumerable: true, get: () => runCLI }
   run() { console.log('mocha', JSON.stringify(this.given)); }
 };
 `,
+  'own/mocha': 'exports.prototype = { run: () => console.log("own") };\n',
   jest: "exports.run = (words) => require('@jest/core').runCLI({ _: words });\n",
 };
 
@@ -275,20 +276,25 @@ test.each([
     'import("mocha").then(({ default: Mocha }) => new Mocha().run())',
     ['mocha ["json",{"output":"OUT/mocha-PID-1.json"}]'],
   ],
-])('a program that starts %s is asked for a report', (_, program, expected) => {
-  const folder = join(dir, 'interfaces');
-  for (const [name, text] of Object.entries(INTERFACES)) {
-    mkdirSync(join(folder, 'node_modules', name), { recursive: true });
-    writeFileSync(join(folder, 'node_modules', name, 'index.js'), text);
-  }
-  const last = 'process.on("exit", () => { console.log(process.env.NODE_OPTIONS); process.exitCode = 1; });';
-  writeFileSync(join(folder, 'run.cjs'), `${program}\n${last}\n`);
-  const [planned] = reportPlan('node interfaces/run.cjs', {}, folder).commands;
-  if (!planned) throw new Error('no command is planned');
-  const { stdout } = start({ ...planned, command: `${freshReports(planned.report)}${planned.command}` });
-  const said = stdout.trimEnd().split('\n');
-  const shown = said.map((line) => line.replaceAll(`${folder}/reports`, 'OUT').replace(/-\d+-/, '-PID-'));
-  expect(shown.slice(0, -1)).toEqual(expected);
-  const isAsked = expected.some((line) => line.includes('PID'));
-  expect(shown.at(-1)?.includes('--require')).toBe(!isAsked);
-});
+  ['a file that is named like mocha', 'require("./node_modules/own/mocha").prototype.run()', ['own']],
+])(
+  'a program that starts %s is asked for a report once, and only if it writes none',
+  (_, program, expected) => {
+    const folder = join(dir, 'interfaces');
+    for (const [name, text] of Object.entries(INTERFACES)) {
+      mkdirSync(join(folder, 'node_modules', name), { recursive: true });
+      writeFileSync(join(folder, 'node_modules', name, 'index.js'), text);
+    }
+    const last =
+      'process.on("exit", () => { console.log(process.env.NODE_OPTIONS); process.exitCode = 1; });';
+    writeFileSync(join(folder, 'run.cjs'), `${program}\n${last}\n`);
+    const [planned] = reportPlan('node interfaces/run.cjs', {}, folder).commands;
+    if (!planned) throw new Error('no command is planned');
+    const { stdout } = start({ ...planned, command: `${freshReports(planned.report)}${planned.command}` });
+    const said = stdout.trimEnd().split('\n');
+    const shown = said.map((line) => line.replaceAll(`${folder}/reports`, 'OUT').replace(/-\d+-/, '-PID-'));
+    expect(shown.slice(0, -1)).toEqual(expected);
+    const isAsked = expected.some((line) => line.includes('PID'));
+    expect(shown.at(-1)?.includes('--require')).toBe(!isAsked);
+  },
+);
