@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { leftOutTypeCheck, silenceOf } from '../core/evidence/index.ts';
-import { asFault, Fault, SETTINGS_FILE } from '../core/model/index.ts';
+import { asFault, Fault, SETTINGS_FILE, upperFirst } from '../core/model/index.ts';
 import { settingsOfRecipe } from '../core/settings/index.ts';
 import {
   openShell,
@@ -118,7 +118,7 @@ async function prepare(
       {
         trust: flags.trustChecks ?? false,
         onSurvey: (survey) => screen.err(surveyText(survey)),
-        onStep: (step) => screen.err(`${stepText(step)} …\n`),
+        onStep: (step) => screen.err(`${upperFirst(stepText(step))} …\n`),
         onNext: (failed, next) => screen.err(`${nextTryText(failed, next)}\n`),
         onPlace: (place) => onReached({ tools, place }),
         signal: stop.signal,

@@ -1,8 +1,9 @@
 import { asFault, counted } from '../core/model/index.ts';
 import { type SelectAnswer, SelectRequest, unknownKeysOf } from '../core/ranking/index.ts';
+import type { ActivityStep } from '../core/reports/index.ts';
 import { mayAskModels, type SelectOptions, select } from '../runs/index.ts';
 import { EXIT, type Selecting, type Shell } from '../shell.ts';
-import { jsonLine } from './render/index.ts';
+import { jsonLine, stepText } from './render/index.ts';
 
 export interface SelectFlags extends SelectOptions {
   /** Requests at a time. Default: the number of cores plus one. */
@@ -52,7 +53,8 @@ export async function selectLines(shell: Shell, flags: SelectFlags): Promise<num
       const answer = await answerTo(text, line, (request, ignored) => {
         say(request, ignored);
         mayAsk = mayAskModels(request);
-        return select(request, async () => (await tools.get()).tools, flags, stop.signal);
+        const options = { ...flags, onStep: stepNarratorOf(shell.screen, request) };
+        return select(request, async () => (await tools.get()).tools, options, stop.signal);
       });
       if (stop.signal.aborted) return;
       countAnswer(counts, answer);
@@ -90,6 +92,16 @@ function narratorOf(screen: Shell['screen']): (request: SelectRequest, ignored: 
       screen.err(`Request ${jsonLine(id)}: unknown keys are ignored: ${fresh.map(jsonLine).join(', ')}.\n`);
     if (typeof repoDir === 'string')
       screen.err(`Request ${jsonLine(id)}: executing ${counted(candidates.length, 'candidate')} …\n`);
+  };
+}
+
+/** On standard error: each part of the execution of a request, once. Some of them alternate. */
+function stepNarratorOf(screen: Shell['screen'], { id }: SelectRequest): (step: ActivityStep) => void {
+  const told = new Set<ActivityStep['name']>();
+  return (step) => {
+    if (told.has(step.name)) return;
+    told.add(step.name);
+    screen.err(`Request ${jsonLine(id)}: ${stepText(step)} …\n`);
   };
 }
 

@@ -104,7 +104,16 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringContaining('nowhere') });
     // Sentences name candidates as the request does.
     expect(ended.out).not.toMatch(/\bP\d{3}\b/);
-    expect(ended.err).toContain('2');
+    // Each part of the execution is said once.
+    const said = ended.err.split('\n').filter((line) => line.startsWith('Request "words": '));
+    expect(said.slice(0, 3)).toEqual([
+      'Request "words": executing 4 candidates …',
+      'Request "words": testing the base commit: node --test …',
+      'Request "words": building and testing every candidate …',
+    ]);
+    expect(said).toContain('Request "words": comparing the behaviour of candidates …');
+    expect(new Set(said).size).toBe(said.length);
+    expect(ended.err).toContain('; 2 failed.\n');
   }));
 
 /** A judge who prefers the candidate that names the end, wherever it stands. */

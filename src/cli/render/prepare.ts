@@ -1,14 +1,14 @@
 import { baseFacts, leftOutTypeCheck } from '../../core/evidence/index.ts';
 import { SETTINGS_FILE } from '../../core/model/index.ts';
 import {
-  BASE_STEP_LABELS,
-  type BaseStep,
+  type ActivityStep,
   counted,
   elapsed,
   excludedTestsNote,
   failureLines,
   lentNote,
   quotedCode,
+  STEP_LABELS,
   silenceNote,
   toolsText,
 } from '../../core/reports/index.ts';
@@ -26,11 +26,9 @@ import { printable as shown, terminalText } from './terminal.ts';
 export const surveyText = ({ tools }: Survey): string =>
   tools.length > 0 ? `Tools: ${shown(toolsText(tools), 400)}\n` : '';
 
-export function stepText(step: BaseStep): string {
-  const label = BASE_STEP_LABELS[step.name];
-  const sentence = `${label.slice(0, 1).toUpperCase()}${label.slice(1)}`;
-  return 'command' in step ? `${sentence}: ${shown(step.command, 200)}` : sentence;
-}
+/** What is being executed, with its command: `installing packages: npm ci`. */
+export const stepText = (step: ActivityStep): string =>
+  `${STEP_LABELS[step.name]}${'command' in step ? `: ${shown(step.command, 200)}` : ''}`;
 
 const FAILED_STEPS = {
   'set-up': 'Set-up failed',

@@ -15,7 +15,7 @@ const STAGE_LABELS = {
 } as const satisfies Record<Stage, string>;
 
 /** The step on the base commit, before its command. */
-export const BASE_STEP_LABELS = {
+const BASE_STEP_LABELS = {
   checkout: 'preparing the checkout',
   lend: 'looking for installed packages in the working tree',
   'set-up': 'installing packages',
@@ -24,8 +24,8 @@ export const BASE_STEP_LABELS = {
   tests: 'testing the base commit',
 } as const satisfies Record<BaseStep['name'], string>;
 
-/** The steps after the base commit, before their progress. */
-const STEP_LABELS = {
+/** All steps: before the command of one on the base commit, and before the progress of others. */
+export const STEP_LABELS = {
   ...BASE_STEP_LABELS,
   candidates: 'building and testing every candidate',
   repeats: 'repeating failed tests',

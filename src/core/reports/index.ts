@@ -1,4 +1,4 @@
-export { BASE_STEP_LABELS, examinationTimeLeft, progressLabel, stepTime } from './activity.ts';
+export { examinationTimeLeft, progressLabel, STEP_LABELS, stepTime } from './activity.ts';
 export {
   blindNote,
   type HiddenNames,

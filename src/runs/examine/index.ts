@@ -205,8 +205,8 @@ export async function tryBase(
 }
 
 /** As `tryBase`, but faults with BASE_BROKEN if the build fails. */
-export async function testBase(runner: CheckRunner): Promise<TestRun> {
-  const done = await tryBase(runner);
+export async function testBase(runner: CheckRunner, onStep?: OnBaseStep): Promise<TestRun> {
+  const done = await tryBase(runner, onStep);
   if (done.kind === 'broken') throw new Fault('BASE_BROKEN', done.message);
   return done.tests;
 }

@@ -19,7 +19,7 @@ import {
   undecidedBefore,
   wantsJudges,
 } from '../../core/ranking/index.ts';
-import { countedPeerTests, type DecisionRecord } from '../../core/reports/index.ts';
+import { type ActivityStep, countedPeerTests, type DecisionRecord } from '../../core/reports/index.ts';
 import { Settings } from '../../core/settings/index.ts';
 import type { BaseCheckout } from '../../ports/index.ts';
 import { toolsAt, withTools } from '../base/index.ts';
@@ -52,6 +52,8 @@ export interface SelectOptions {
   readonly without?: readonly Signal[];
   /** Includes everything that the decision is derived from. */
   readonly explain?: boolean;
+  /** Called as each part of the execution begins or proceeds. */
+  readonly onStep?: (step: ActivityStep) => void;
 }
 
 /**
@@ -93,7 +95,12 @@ async function execute(
   const settings = settingsOf(request);
   const order = { ...rankingOptionsOf(settings), without: context.options.without ?? [] };
   const writing = tools.writing && writingFor(tools.writing, request, { runner, settings, order });
-  const found = await executePool(runner, request.candidates, { bare, ...(writing ? { writing } : {}) });
+  const { onStep } = context.options;
+  const found = await executePool(runner, request.candidates, {
+    bare,
+    ...(writing ? { writing } : {}),
+    ...(onStep ? { onStep } : {}),
+  });
   const { evidence, entries } = found;
   const near = undecidedBefore('judges', evidence, order);
   const judgement =
@@ -119,7 +126,11 @@ async function execute(
 async function executePool(
   runner: CheckRunner,
   candidates: readonly SelectCandidate[],
-  { bare, writing }: { readonly bare: BaseCheckout; readonly writing?: TestWriting },
+  {
+    bare,
+    writing,
+    onStep,
+  }: { readonly bare: BaseCheckout; readonly writing?: TestWriting } & Pick<SelectOptions, 'onStep'>,
 ): Promise<ExecutedPool> {
   // Sorted by content, so that neither order nor names determine the aliases.
   const named = candidates
@@ -129,9 +140,15 @@ async function executePool(
   await inParallel(runner.world.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
     entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
   });
-  const { evidence, independentTests } = await gatherEvidence(runner, entries, await testBase(runner), {
-    ...(writing ? { writing } : {}),
-  });
+  const { evidence, independentTests } = await gatherEvidence(
+    runner,
+    entries,
+    await testBase(runner, onStep),
+    {
+      ...(writing ? { writing } : {}),
+      ...(onStep ? { onStep } : {}),
+    },
+  );
   return {
     evidence,
     entries,
