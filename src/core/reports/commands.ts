@@ -134,7 +134,7 @@ export const quotedCode = (text: string): string => `\`${text.replaceAll('`', "'
 
 /** Tools that are installed on a machine, not by a repository's packages. */
 const MACHINE_TOOLS =
-  /^(?:cargo|rustc|rustup|go|mvn|gradle|javac?|node|npm|npx|pnpm|yarn|bun|deno|corepack|python3?|pip3?|uv|poetry|pdm|hatch|tox|nox|ruby|gem|bundle|rake|php|composer|dotnet|make|cmake|ninja|gcc|g\+\+|cc|clang|git|docker|psql|jq|curl)$/;
+  /^(?:cargo|rustc|rustup|go|mvn|gradle|javac?|node|npm|npx|pnpm|yarn|bun|deno|corepack|python3?|pip3?|uv|poetry|pdm|hatch|tox|nox|ruby|gem|bundle|rake|php|composer|dotnet|make|cmake|ctest|meson|autoreconf|ninja|gcc|g\+\+|cc|clang|git|docker|psql|jq|curl)$/;
 
 /** What shells and make say about a program that is not there. */
 const NOT_FOUND =

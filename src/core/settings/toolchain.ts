@@ -147,6 +147,7 @@ export function wantedTools(
     if (job !== null && job.commands.length > 0 && job.versions.has(language) && !languages.has(language))
       languages.set(language, job.file);
   // Below the top they may be the bindings of a library in C, unless they are set up.
+  if (/\bmeson setup\b/.test(setup)) programs.set('meson', 'meson.build');
   const project = setup.includes('dotnet restore')
     ? paths.find((path) => DOTNET_PROJECT.test(path))
     : undefined;

@@ -94,10 +94,11 @@ const lettersOf = (title: string): string => title.replace(/[^\p{L}\p{N}]+/gu, '
 
 const ReportFile = z.tuple([z.string(), z.string()]);
 /** Below a module, whose own path may contain a `build` or `target`, too. */
-const REPORT_FOLDERS = /(?:^|\/)(?:target\/(?:surefire|failsafe)-reports|build\/test-results)\/.*$/s;
+const REPORT_FOLDERS =
+  /(?:^|\/)(?:target\/(?:surefire|failsafe)-reports|build\/test-results|[^/]+\/meson-logs)\/.*$/s;
 
 /**
- * Parses report files of Surefire or Gradle, given as one JSON array of path and text per line: their names begin
+ * Parses report files of Surefire, Gradle or meson, given as one JSON array of path and text per line: their names begin
  * with the module's folder, unless it is the top. Throws an Error if there is none, or if one cannot be parsed.
  */
 export function readJUnitFiles(lines: string): Outcomes {

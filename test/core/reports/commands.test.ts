@@ -251,6 +251,7 @@ test('a limit is named with what to do about it, whatever the output says', () =
 test.each([
   ['make: zig: No such file or directory', '`zig` is missing: let `checks.setup` install it'],
   ['make[1]: cmake: No such file or directory', '`cmake` is missing: install it on the machine'],
+  ['sh: 1: meson: not found', '`meson` is missing: install it on the machine'],
   ['sh: 1: jest: not found', '`jest` is missing: let `checks.setup` install it'],
 ])('a program that is not there is named: %s', (line, help) => {
   expect(

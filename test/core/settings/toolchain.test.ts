@@ -267,6 +267,14 @@ describe('languages and their versions', () => {
     expect(wanted(files).versions.get(language)?.range).toBe(range);
   });
 
+  test.each<[string, Readonly<Record<string, string>>, string, readonly string[]]>([
+    ['deno', { 'deno.json': '{}' }, 'deno install', ['deno']],
+    ['meson', { 'meson.build': '' }, 'meson setup build', ['meson']],
+    ['a file of meson for a package of Python', { 'meson.build': '' }, 'pip install -e .', []],
+  ])('need programs beside languages: %s', (_, files, setup, expected) => {
+    expect([...wantedTools(Object.keys(files), new Map(), setup).programs.keys()]).toEqual(expected);
+  });
+
   test('need no program that the repository brings as a wrapper', () => {
     expect([...wanted({ 'pom.xml': '', mvnw: '' }).programs.keys()]).toEqual([]);
   });

@@ -49,6 +49,17 @@ test('files of Surefire and Gradle are one report, named by module and class', (
   });
 });
 
+test('meson writes one file in its build folder, whose name no test needs', () => {
+  const text =
+    '<testsuites tests="2"><testsuite name="shop"><testcase name="shop / adds" classname="shop"/><testcase name="shop:edge / empty" classname="shop"><failure /></testcase></testsuite></testsuites>';
+  expect(readTestReport('junit-files', lines({ 'build/meson-logs/testlog.junit.xml': text }))).toMatchObject({
+    tests: { 'shop > shop / adds': 'passed', 'shop > shop:edge / empty': 'failed' },
+  });
+  expect(reportPlan('meson test -C build').commands).toMatchObject([
+    { command: 'meson test -C build', report: { source: 'tree', format: 'junit-files' } },
+  ]);
+});
+
 test('modules in folders that are named like folders for reports are told apart', () => {
   const works = '<testsuite name="y.A"><testcase name="works" classname="y.A"/></testsuite>';
   const read = readTestReport(
