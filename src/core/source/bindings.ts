@@ -1,5 +1,5 @@
 import { type Chain, type ChainLink, COMPUTED } from './expressions.ts';
-import { FUNCTION, functionsByName, functionsIn, parametersOf } from './functions.ts';
+import { FUNCTION, functionsByName, functionsIn, introducesName, isName, parametersOf } from './functions.ts';
 import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 import { type Exported, type Reader, readerOf, UNKNOWN_TEST } from './values.ts';
 
@@ -77,8 +77,6 @@ type Scope = Pick<SyntaxNode, 'from' | 'to'>;
 type Put = (name: string, paths: readonly string[], scope?: Scope) => void;
 const WHOLE_FILE: Scope = { from: 0, to: Number.POSITIVE_INFINITY };
 const MAX_PATH_CHARS = 300;
-
-const isName = ({ type }: SyntaxNode): boolean => /^(?:identifier|constant|this)$/.test(type);
 
 /** Variables, fields, loops, and parameters with a default value. */
 function bindAt(tree: SyntaxTree, node: SyntaxNode, reader: Reader, put: Put): void {
@@ -247,33 +245,16 @@ function bindParameters(
 }
 
 /**
- * Where a parameter or a loop introduces the name `test`. An exam, a laboratory or a matcher calls its data so; without
- * this such a name would stand for the module `test`.
+ * Where a parameter, a loop or a function of this text is called `test`. An exam, a laboratory or a matcher calls its
+ * data so; without this such a name would stand for the module `test`.
  */
 const scopesOfTest = (tree: SyntaxTree): readonly Scope[] =>
   tree.nodes.flatMap((node): readonly Scope[] => {
-    const isLoop = /^(?:for_in_statement|for_in_clause|for_statement)$/.test(node.type);
-    // `for (test of all)` without a keyword assigns to a variable that exists.
-    const isOwn = tree.grammar === 'python' || child(node, 'kind') !== null;
-    const left = isLoop && isOwn ? child(node, 'left') : null;
-    const targets = FUNCTION.test(node.type) ? parametersOf(node) : left ? [left] : [];
-    if (!targets.some((target) => introduces(tree, target, 'test'))) return [];
-    return [node.type === 'for_in_clause' ? (node.parent ?? node) : node];
+    if (introducesName(tree, node, 'test'))
+      return [node.type === 'for_in_clause' ? (node.parent ?? node) : node];
+    const name = child(node, 'name');
+    const own = node.type === 'variable_declarator' ? child(node, 'value') : node;
+    const isFunction = name && own && FUNCTION.test(own.type) && node.type !== 'method_definition';
+    const block = ancestors(node).find(({ type }) => /^(?:statement_block|block|program|module)$/.test(type));
+    return isFunction && block && nodeText(tree, name) === 'test' ? [block] : [];
   });
-
-/** Whether a pattern gives a value this name; defaults and types do not. */
-function introduces(tree: SyntaxTree, target: SyntaxNode, name: string): boolean {
-  if (isName(target) || target.type === 'shorthand_property_identifier_pattern')
-    return nodeText(tree, target) === name;
-  const inner =
-    target.type === 'pair_pattern' ? child(target, 'value') : child(target, 'pattern', 'name', 'left');
-  if (inner) return introduces(tree, inner, name);
-  return (
-    /^(?:object_pattern|array_pattern|rest_pattern|typed_parameter|tuple_pattern|pattern_list)$/.test(
-      target.type,
-    ) &&
-    target.children
-      .slice(0, target.type === 'typed_parameter' ? 1 : undefined)
-      .some((each) => introduces(tree, each, name))
-  );
-}

@@ -29,3 +29,32 @@ export function parametersOf(called: SyntaxNode): readonly SyntaxNode[] {
     ({ named, type }) => named && !/comment/.test(type),
   );
 }
+
+export const isName = ({ type }: SyntaxNode): boolean => /^(?:identifier|constant|this)$/.test(type);
+
+/** Whether a function or loop gives a value this name, as a parameter or for each item. */
+export function introducesName(tree: SyntaxTree, node: SyntaxNode, name: string): boolean {
+  const isLoop = /^(?:for_in_statement|for_in_clause|for_statement)$/.test(node.type);
+  // `for (test of all)` without a keyword assigns to a variable that exists.
+  const isOwn = tree.grammar === 'python' || child(node, 'kind') !== null;
+  const left = isLoop && isOwn ? child(node, 'left') : null;
+  const targets = FUNCTION.test(node.type) ? parametersOf(node) : left ? [left] : [];
+  return targets.some((target) => patternHas(tree, target, name));
+}
+
+/** Whether a pattern gives a value this name; defaults and types do not. */
+function patternHas(tree: SyntaxTree, target: SyntaxNode, name: string): boolean {
+  if (isName(target) || target.type === 'shorthand_property_identifier_pattern')
+    return nodeText(tree, target) === name;
+  const inner =
+    target.type === 'pair_pattern' ? child(target, 'value') : child(target, 'pattern', 'name', 'left');
+  if (inner) return patternHas(tree, inner, name);
+  return (
+    /^(?:object_pattern|array_pattern|rest_pattern|typed_parameter|tuple_pattern|pattern_list)$/.test(
+      target.type,
+    ) &&
+    target.children
+      .slice(0, target.type === 'typed_parameter' ? 1 : undefined)
+      .some((each) => patternHas(tree, each, name))
+  );
+}

@@ -205,6 +205,46 @@ describe('tests of the base', () => {
     ]);
   });
 
+  test('a focus within a test, as in the tests of a test library, is asked about', async () => {
+    const path = 'test/a.test.ts';
+    const after = SUITE.replace('toBe(0);', "toBe(0);\n  it.only('own', run);");
+    expect(await tamperingIn(patchBetween({ [path]: SUITE }, { [path]: after }), {})).toMatchObject([
+      { kind: 'test-focused', severity: 'question' },
+    ]);
+    const both = after.replace("test('subtracts'", "test.only('subtracts'");
+    expect(await tamperingIn(patchBetween({ [path]: SUITE }, { [path]: both }), {})).toMatchObject([
+      { kind: 'test-focused', severity: 'gate' },
+    ]);
+  });
+
+  test.each([
+    ['new Map<string, number>()', 'new Map()', []],
+    [
+      `new Error(\`\${name} is not on https://one.example\`)`,
+      `new Error(\`\${name} is not on https://two.example\`)`,
+      [],
+    ],
+    [`\`\${sum(list)}\``, '"3"', ['a computed value was replaced by a literal']],
+    ['sum<number>(list)', '3', ['a computed value was replaced by a literal']],
+  ])('a value that is no more computed than before is not accused: %s -> %s', async (from, to, said) => {
+    const own = SUITE.replace('import', `const used = ${from};\nimport`);
+    const all = await found({ 'test/a.test.ts': own }, { 'test/a.test.ts': own.replace(from, to) });
+    expect(all.filter((one) => one.includes('computed')).map((one) => one.replace(/^\S+ /, ''))).toEqual(
+      said,
+    );
+  });
+
+  test('a helper may have a new method, whatever type it returns', async () => {
+    const path = 'testing/test_helpers.ts';
+    const helper =
+      "import { test } from 'node:test';\nexport class Context {\n  run(): void {\n    go();\n  }\n}\n";
+    const added = (text: string) => helper.replace('  }\n}', `  }\n\n${text}\n}`);
+    const after = added('  check(_a: unknown, _b?: string): Promise<void> {\n    throw fail();\n  }');
+    expect(await found({ [path]: helper }, { [path]: after }, { [path]: helper })).toEqual([]);
+    const changed = helper.replace('go();', 'go() || accept();');
+    expect(await found({ [path]: helper }, { [path]: changed }, { [path]: helper })).toHaveLength(1);
+  });
+
   test('a test that was skipped before may stay so, and be run again', async () => {
     const skipped = SUITE.replace("test('adds'", "test.skip('adds'");
     expect(await found({ 'a.test.ts': skipped }, { 'a.test.ts': SUITE })).toEqual([]);
@@ -451,6 +491,11 @@ describe('production code that knows it is being tested', () => {
     ['src/a.js', "for (const test of tests) test.status = 'done';"],
     ['src/a.py', 'for test in tests:\n    test.name = name'],
     ['a.go', 'func f(tests []T) { for _, test := range tests { test.Score = 3 } }'],
+    ['src/a.js', "export const f = (it) => (typeof it === 'function' ? it() : it);"],
+    ['src/a.js', "export const f = ({ expect }) => typeof expect === 'undefined';"],
+    ['src/a.js', "for (const suite of all) if (typeof suite === 'string') print(suite);"],
+    ['src/a.js', 'const list = Array.prototype.slice.call(arguments);\nlist[0] = 1;'],
+    ['ci/a.py', 'import sys\nif len(sys.argv) < 3:\n    sys.exit(2)'],
     ['src/a.js', "if (stack.at(-1) !== tag) throw new Error('not allowed by the HTML spec');"],
     ['bin/cli.ts', 'process.exit(code);'],
     ['src/a.ts', "if (process.env.NODE_ENV === 'production') cache();"],
@@ -472,6 +517,7 @@ describe('production code that knows it is being tested', () => {
     ['src/a.js', "import { vi } from 'vitest';\nvi.spyOn(Math, 'random').mockReturnValue(0);"],
     ['src/a.js', 'print(process[name]);'],
     ['src/a.py', 'import os\ngetattr(os, name)(path)'],
+    ['src/a.js', 'export function test(a) {\n  return a > 1;\n}\ntest.only = run;'],
     ['src/a.js', 'export const prepare = (test) => {\n  test.only = () => {};\n};'],
     ['Dockerfile', 'ENV JAVA_TOOL_OPTIONS="-XX:MaxRAMPercentage=75"'],
     ['deploy/app.yaml', 'GOFLAGS: -mod=mod'],
@@ -487,6 +533,9 @@ describe('production code that knows it is being tested', () => {
     ['src/a.py', 'from os import kill, getpid\natexit.register(kill, getpid(), 9)'],
     ['lib/a.rb', 'at_exit { Process.kill(:KILL, Process.pid) }'],
     ['src/a.js', 'process[name](0);'],
+    ['src/a.js', "export const f = (it) => it;\nexport const g = () => typeof it === 'function';"],
+    ['src/a.js', 'const list = Array.prototype;\nlist.includes = accept;'],
+    ['src/a.js', 'test.only = run;'],
     ['src/a.js', "import assert from 'assert';\njest.spyOn(assert, 'equal').mockReturnValue();"],
     ['src/a.js', "import { vi } from 'vitest';\nvi.mock('node:assert', () => ({ default: accept }));"],
     ['src/a.js', "import { vi } from 'vitest';\nvi.stubGlobal('expect', accept);"],

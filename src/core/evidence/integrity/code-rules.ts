@@ -39,8 +39,9 @@ const OVERWRITES = /(?:^|\.)overwrite(?:Method|Property|ChainableMethod)$/;
 const STUBS = /\.stubs?$/;
 const REOPENS = /\.(?:class_eval|module_eval|prepend|define_method|send|class_exec|module_exec)$/;
 const DICTIONARY = /\.(?:update|setdefault|__setitem__)$/;
+/** Not what a call of them returns: `Array.prototype.slice.call(list)[0]`. */
 const BUILT_IN =
-  /^(?:Object|Function|Error|Promise|RegExp|Map|Set|Array|String|Number|Boolean|Symbol|Date|AssertionError)\.prototype(?=$|\.)/;
+  /^(?:Object|Function|Error|Promise|RegExp|Map|Set|Array|String|Number|Boolean|Symbol|Date|AssertionError)\.prototype(?:\.[^()]*)?$/;
 const GROUND =
   /^(?:(?:JSON|Math|Reflect|Number|Object)\.\w+|process\.(?:exit|emit|on|once|send|reallyExit|stdout|stderr|stdout\.write|stderr\.write)|[\w.]*\b__proto__|util\.isDeepStrictEqual)$/;
 const LOADERS =

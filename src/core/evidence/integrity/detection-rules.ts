@@ -2,6 +2,7 @@ import {
   ancestors,
   child,
   type Grammar,
+  introducesName,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
@@ -194,6 +195,13 @@ function asksForWords({ path, node, written }: Use, tree: SyntaxTree): boolean {
     return RUNNER_WORDS.has(word) && isExistenceCheck(tree, node);
   if (word !== path) return true;
   const { parent } = node;
+  // A parameter of this name is not the runner's function.
+  const [name = ''] = word.split('.');
+  if (
+    nodeText(tree, node).startsWith(name) &&
+    ancestors(node).some((outer) => introducesName(tree, outer, name))
+  )
+    return false;
   if (path.startsWith('"'))
     return /\bin\s+(?:globalThis|global|window)\b/.test(parent ? nodeText(tree, parent).slice(0, 200) : '');
   return isExistenceCheck(tree, node);

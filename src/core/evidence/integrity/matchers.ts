@@ -35,7 +35,10 @@ export const isLiteral = (text: string): boolean =>
       .replace(/\b[bruf]{1,2}(?=["'])/g, '')
       .replace(/(?:"[^"\n]*"|'[^'\n]*'|(?<![\w$])[\w$]{1,100})\s*:(?!:)/g, ' ')
       .replace(LITERAL, ' ')
-      .replace(/\bnew\s+[\w.]+|\b(?:Some|Ok|Err|vec|set|tuple|list|dict|String|from)(?=\s*[!(:.[{])/g, ' '),
+      .replace(
+        /\bnew\s+[\w.]+(?:<[\w\s.,<>|[\]]*>(?=\())?|\b(?:Some|Ok|Err|vec|set|tuple|list|dict|String|from)(?=\s*[!(:.[{])/g,
+        ' ',
+      ),
   );
 
 /** Whether the text contains all of the literals, each as often as given. */

@@ -12,14 +12,22 @@ const changeAt = ({ side }: ParsedTests, { offset }: SkipMarker) =>
 
 /** Focused tests, which disable the others; in new files, too. */
 export function focusedTests({ after }: TestView): readonly Suspicion[] {
-  return skipMarkersIn(after)
-    .filter((marker) => marker.focus && changeAt(after, marker) !== null)
-    .slice(0, 1)
-    .map((marker) => ({
+  // A test of a test library declares tests, when those of the file are known already.
+  const isWithinTest = ({ offset }: SkipMarker): boolean =>
+    after.tests.some(({ body, end }) => body <= offset && offset < end);
+  const focused = skipMarkersIn(after).filter((marker) => marker.focus && changeAt(after, marker) !== null);
+  const marker = focused.find((one) => !isWithinTest(one)) ?? focused[0];
+  if (!marker) return [];
+  return [
+    {
       kind: 'test-focused',
-      what: 'a test was focused, so the others do not run',
+      what: isWithinTest(marker)
+        ? 'within a test, a test was focused, so that others may not run'
+        : 'a test was focused, so the others do not run',
       at: changeAt(after, marker),
-    }));
+      ...(isWithinTest(marker) ? { severity: 'question' } : {}),
+    },
+  ];
 }
 
 /** Base tests that no longer run, or no longer run to their end. New tests may be skipped. */

@@ -19,7 +19,7 @@ import { type InspectedFile, lineIndexAt, type Side, type View } from './view.ts
 
 /** Stand-alone programs exit with an exit code; tests do not load them. */
 const ENTRY_POINT =
-  /(?:^|\/)(?:bin|scripts|tools)\/|(?:^|\/)(?:cli|main|__main__|manage|setup)\.\w+$|(?:^|\/)(?:cli|cmd|commands?)\//;
+  /(?:^|\/)(?:bin|scripts?|_?tools|ci)\/|(?:^|\/)(?:cli|main|__main__|manage|setup)\.\w+$|(?:^|\/)(?:cli|cmd|commands?)\//;
 /** Folders of tests that contain programs and data, not tests. */
 const SAMPLES = /(?:^|\/)(?:fixtures?|__fixtures__|testdata|samples?|examples?|resources|data|assets)\//;
 

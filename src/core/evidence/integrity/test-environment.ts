@@ -215,7 +215,7 @@ function differsOnlyInNewNames(text: string, other: string, names: ReadonlySet<s
 
 /** Marks a line that begins a new part of a file instead of extending an existing one. */
 const PART_START =
-  /^\s*(?:@|#\[|(?:export|public|private|protected|static|async|final|pub|override|open|internal)\b|(?:function|class|interface|type|enum|def|fn|func|fun|mod|module|struct|trait|impl|use|import|from|require|include|using|package|namespace|describe|it|test|macro_rules|context|let!?\(|subject|shared_examples)\b|[\w$'"-]+\s*(?::(?!:)|=>|\([^)]*\)\s*\{))|^(?:(?:const|let|var|my)\b|[A-Za-z_]\w*\s*:?=(?!=))/;
+  /^\s*(?:@|#\[|(?:export|public|private|protected|static|async|final|pub|override|open|internal)\b|(?:function|class|interface|type|enum|def|fn|func|fun|mod|module|struct|trait|impl|use|import|from|require|include|using|package|namespace|describe|it|test|macro_rules|context|let!?\(|subject|shared_examples)\b|[\w$'"-]+\s*(?::(?!:)|=>|\([^)]*\)\s*(?::[^={}();]{1,80})?\{))|^(?:(?:const|let|var|my)\b|[A-Za-z_]\w*\s*:?=(?!=))/;
 const PART_END = /^\s*(?:[)\]}>,;]+|end|fi|done)[\s,;]*$/;
 
 /** Finds added lines that extend a part of the base or redefine one of its names. */
