@@ -43,7 +43,7 @@ const DICTIONARY = /\.(?:update|setdefault|__setitem__)$/;
 const BUILT_IN =
   /^(?:Object|Function|Error|Promise|RegExp|Map|Set|Array|String|Number|Boolean|Symbol|Date|AssertionError)\.prototype(?:\.[^()]*)?$/;
 const GROUND =
-  /^(?:(?:JSON|Math|Reflect|Number|Object)\.\w+|process\.(?:exit|emit|on|once|send|reallyExit|stdout|stderr|stdout\.write|stderr\.write)|[\w.]*\b__proto__|util\.isDeepStrictEqual)$/;
+  /^(?:(?:JSON|Math|Reflect|Number|Object)\.\w+|process\.(?:exit|emit|on|once|send|reallyExit|stdout|stderr|stdout\.write|stderr\.write)|(?:globalThis|global|window|process|console|JSON|Math|Reflect|Number|Object|Function)(?:\.\w+)*\.__proto__|util\.isDeepStrictEqual)$/;
 const LOADERS =
   /^(?:(?:module|Module)\._(?:load|resolveFilename|extensions|compile|cache)|[mM]odule\.prototype\.(?:require|_compile)|require\.(?:extensions|cache)(?:\..*)?|sys\.(?:meta_path|path_hooks)|builtins\.__import__)$/;
 const HOOKS_LOADER =
