@@ -252,10 +252,10 @@ async function askComposer(question: ClientQuestion): Promise<ClientAnswer> {
   );
 }
 
-/** Deno has no command that prints its registries, and reads npm's settings for packages of npm. */
+/** Its own registries are written into Deno; for packages of npm, it reads npm's settings. */
 const askDeno: Client['ask'] = async (question) => {
   await run(question, 'deno', '--version');
-  return accessTo([...urlsIn(question.env.JSR_URL ?? 'https://jsr.io'), 'https://deno.land']);
+  return accessTo(['https://jsr.io', 'https://deno.land']);
 };
 
 export const CLIENTS: readonly Client[] = [

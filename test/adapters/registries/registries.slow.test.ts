@@ -221,6 +221,18 @@ describe('the registries for a set-up command', () => {
     expect(told).not.toContain('canary');
   });
 
+  test('are Deno’s own beside npm’s, for a command that names it where it is installed', async () => {
+    const bin = join(folder, 'with-deno');
+    await mkdir(bin);
+    await writeFile(join(bin, 'deno'), '#!/bin/sh\necho deno 2.9.8\n', { mode: 0o755 });
+    await writeFile(join(bin, 'npm'), `#!/bin/sh\n${PROGRAMS.npm}\n`, { mode: 0o755 });
+    const { registries } = open({}, 'with-deno');
+    const npm = ['npm.corp.test:8443', 'acme.test:443'];
+    expect((await registries.of('deno install')).hosts).toEqual([...npm, 'jsr.io:443', 'deno.land:443']);
+    expect((await registries.of('npm ci', ['node'])).hosts).toEqual(npm);
+    expect((await open().registries.of('deno install')).hosts).toEqual(npm);
+  });
+
   test('are those that npm is set to; what enters a sandbox has no login', async () => {
     const access = await open().registries.of('npm ci --no-audit');
     expect(access.hosts).toEqual(['npm.corp.test:8443', 'acme.test:443']);
