@@ -184,6 +184,18 @@ test('sees no options', () => assert.equal(process.env.NODE_OPTIONS, undefined))
   ]);
 });
 
+test('a script that fails beside its tests because of our options is said, and its tests count', async () => {
+  const script = `echo "ok 1 - adds two"; echo 1..1; [ -z "$NODE_OPTIONS" ] || exit 3\n`;
+  const fixture = await shared.fixture({ files: { ...REPOSITORY, 'all.sh': script }, test: 'sh all.sh' });
+  const onBase = await fixture.base();
+  expect(onBase).toMatchObject({ source: 'report', exitCode: 3, tests: { 'adds two': 'passed' } });
+  expect(onBase.notes).toEqual([
+    expect.stringMatching(
+      /no test of the base commit fails, but the command does, and without them it passes/,
+    ),
+  ]);
+});
+
 test('tests that only our options break are named and set aside', async () => {
   const blind = "test('sees no options', () => assert.equal(process.env.NODE_OPTIONS, undefined));\n";
   const fixture = await shared.fixture({

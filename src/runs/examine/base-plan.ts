@@ -149,7 +149,7 @@ const MAX_NAMED_TESTS = 5;
 
 /**
  * Tests that fail only because of the options that are added for a report: the command without them succeeds. It is
- * run only if a test fails with them, once, and not by packages. `run`: several runs, so that no flaky test is named.
+ * run only if it fails with them, once, and not by packages. `run`: several runs, so that no flaky test is named.
  */
 export async function optionNotes(
   { run, on }: BaseAttempt,
@@ -157,8 +157,13 @@ export async function optionNotes(
 ): Promise<readonly string[]> {
   const steps = new Set(run.steps ?? []);
   const failing = Object.keys(run.tests).filter((id) => !steps.has(id) && outcomeIn(run, id) === 'failed');
-  if (failing.length === 0 || succeeded(run) || run.packages) return [];
+  const isUnread = failing.length === 0 && run.source !== 'report';
+  if (isUnread || succeeded(run) || run.packages || run.belowCoverage) return [];
   if (!succeeded(await runOnce({ ...on, plan: inForms(on.plan, () => 'plain') }))) return [];
+  if (failing.length === 0)
+    return [
+      'With the options that Runoff adds for a test report, no test of the base commit fails, but the command does, and without them it passes. Runoff keeps the options, because the report shows the tests; what the command checks besides them is not compared.',
+    ];
   const named = failing.slice(0, MAX_NAMED_TESTS).join('; ');
   const more = failing.length - MAX_NAMED_TESTS;
   return [
