@@ -2,6 +2,7 @@ import { isTestNamed, matchesAny, type Patch, type PatchFile } from '../patches/
 import { grammarOf, NO_SYNTAX_TREES, type SyntaxTrees } from '../source/index.ts';
 import {
   attributeTricks,
+  baseTextOf,
   type Change,
   changedRunner,
   changedSupport,
@@ -17,7 +18,8 @@ import {
   isCode,
   isStillRun,
   isSupport,
-  type PatchTexts,
+  parsedFiles,
+  readableFiles,
   readTests,
   SEVERITY_OF_KIND,
   type Suspicion,
@@ -28,7 +30,7 @@ import {
   type TamperingKind,
   type TestView,
   testNameStyle,
-  textsToParse,
+  unreadCode,
   wholeFileChanges,
 } from './integrity/index.ts';
 import { changedParts } from './watched.ts';
@@ -68,11 +70,13 @@ export function findTampering(
   baseTexts: Readonly<Record<string, string>>,
   options: TamperingOptions = {},
 ): readonly TamperingFinding[] {
-  const files = patch.files.map((file) =>
-    inspectFile(file, baseTextOf(file, baseTexts), options.syntax ?? NO_SYNTAX_TREES),
-  );
+  const parsed = parsedFiles(patch, baseTexts);
+  // Another file with the same text has a tree, too, but reading it takes as long.
+  const treesOf = (file: PatchFile) => (parsed.has(file) && options.syntax) || NO_SYNTAX_TREES;
+  const files = patch.files.map((file) => inspectFile(file, baseTextOf(file, baseTexts), treesOf(file)));
   const moves = movedLines(files);
-  const exported = exportedLibraries(files);
+  const exports = exportedLibraries(files);
+  const readable = readableFiles(files);
   const tests = compareTestFiles(files, options.baseFiles ?? []);
   return files.flatMap((inspected) => {
     const { file } = inspected;
@@ -93,36 +97,12 @@ export function findTampering(
       ...(rests && !tests.held.has(file) && unread.length === 0
         ? changedSupport(inspected, (text) => moves.added.has(text), isKnown)
         : []),
-      ...suspiciousCode(inspected, moves.isMoved, exported),
+      ...(readable.has(file) ? suspiciousCode(inspected, moves.isMoved, exports) : []),
+      ...(unread.length > 0 ? [] : unreadCode(inspected, readable, options.syntax !== undefined)),
     ];
     return withoutDuplicates(all).map((one) => findingOf(inspected, one, options));
   });
 }
-
-/** Maximum characters of all texts of a patch that are parsed; further files are compared by lines. Default. */
-const MAX_PATCH_CHARS = 8 * 2 ** 20;
-
-/**
- * Texts to parse for comparing the tests of a patch and reading its added code. Base tests come first, so that
- * additions of a patch cannot exhaust the limit.
- */
-export function sourcesOf(patch: Patch, baseTexts: Readonly<Record<string, string>>): PatchTexts {
-  const files = patch.files.filter(({ role, path }) => role !== 'runner' && grammarOf(path) !== null);
-  const isOld = ({ role, change }: PatchFile) => role === 'test' && change !== 'added';
-  let left = MAX_PATCH_CHARS;
-  const taken = [...files.filter(isOld), ...files.filter((file) => !isOld(file))]
-    .map((file) => textsToParse(file, baseTextOf(file, baseTexts)))
-    .filter(({ base, patched }) => {
-      const length = [...base, ...patched].reduce((sum, { text }) => sum + text.length, 0);
-      const fits = length <= left;
-      if (fits) left -= length;
-      return fits;
-    });
-  return { base: taken.flatMap(({ base }) => base), patched: taken.flatMap(({ patched }) => patched) };
-}
-
-const baseTextOf = ({ path }: PatchFile, texts: Readonly<Record<string, string>>): string | undefined =>
-  Object.hasOwn(texts, path) ? texts[path] : undefined;
 
 /**
  * Compares test files and production files with tests, all together, so that what moves between them is not missing.
@@ -260,7 +240,7 @@ function findingOf(
   const { file } = inspected;
   const { kind, what, at, whole = false, tests = [] } = suspicion;
   const { severity = SEVERITY_OF_KIND[kind] } = suspicion;
-  const change = suspicion.change ?? changedText(inspected);
+  const change = EXPECTATION_KINDS.has(kind) ? (suspicion.change ?? changedText(inspected)) : null;
   const isDeclared = severity === 'question' && DECLARABLE.has(kind) && matchesAny(declared, file.path);
   return {
     kind,
@@ -269,7 +249,7 @@ function findingOf(
     what,
     ...(at ? { hunk: excerpt(at.hunk, at.hunk.lines.indexOf(at.line)) } : {}),
     ...(tests.length > 0 && tests.length <= MAX_TESTS_NAMED ? { tests: [...new Set(tests)] } : {}),
-    ...(EXPECTATION_KINDS.has(kind) && change.length <= MAX_CHANGE_CHARS ? { change } : {}),
+    ...(change !== null && change.length <= MAX_CHANGE_CHARS ? { change } : {}),
     // That a file must change does not say that it may go.
     severity: isDeclared && !(whole && kind === 'test-deleted') ? 'note' : severity,
     ...(isDeclared ? { declared: true, settled: 'The brief says that this file must change.' } : {}),
@@ -280,6 +260,7 @@ export {
   type PatchTexts,
   SEVERITIES,
   type Severity,
+  sourcesOf,
   TAMPERING_KINDS,
   type TamperingFinding,
   type TamperingKind,

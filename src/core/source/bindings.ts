@@ -1,7 +1,18 @@
+import type { Exported } from './exports.ts';
 import { type Chain, type ChainLink, COMPUTED } from './expressions.ts';
-import { FUNCTION, functionsByName, functionsIn, introducesName, isName, parametersOf } from './functions.ts';
+import { FUNCTION, introducesName, isName, parametersOf } from './functions.ts';
+import { type NestedParts, nestedParts } from './nested-parts.ts';
+import {
+  type CalledFunctions,
+  calledByName,
+  calledIn,
+  distinctPaths,
+  givenParameters,
+  MAX_BOUND_PATHS,
+  MAX_PATH_CHARS,
+} from './parameters.ts';
 import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
-import { type Exported, type Reader, readerOf, UNKNOWN_TEST } from './values.ts';
+import { type Reader, readerOf, UNKNOWN_TEST } from './values.ts';
 
 /** A name introduced by an import, and what it refers to. */
 export interface Imported {
@@ -23,8 +34,6 @@ interface Bound {
   readonly paths: Set<string>;
 }
 
-/** Maximum meanings of a name; more are not followed. */
-const MAX_BOUND_PATHS = 6;
 /** A binding may depend on others that follow later. */
 const ROUNDS = 3;
 /** Methods that pass their items, or their receiver, to a callback. */
@@ -36,47 +45,51 @@ export function bindingsOf(
   imported: readonly Imported[],
   exported: Exported,
 ): Bindings {
-  const bound = new Map<string, Bound[]>();
-  const put: Put = (name, paths, scope = WHOLE_FILE) => {
-    if (paths.length === 0 || name === '') return;
-    const all = bound.get(name) ?? [];
-    bound.set(name, all);
-    const same = all.find(({ from, to }) => from === scope.from && to === scope.to);
-    const into = same ?? { from: scope.from, to: scope.to, paths: new Set<string>() };
-    if (!same) all.push(into);
-    for (const path of paths)
-      if (into.paths.size < MAX_BOUND_PATHS && path.length < MAX_PATH_CHARS) into.paths.add(path);
+  const whole = new Map<string, Set<string>>();
+  const parts = new Map<string, NestedParts<Bound>>();
+  const boundIn = (name: string, { from, to }: Scope): Set<string> => {
+    const all = parts.get(name) ?? nestedParts<Bound>();
+    parts.set(name, all);
+    return all.put({ from, to, paths: new Set<string>() }).paths;
+  };
+  const boundInAll = (name: string): Set<string> => {
+    const all = whole.get(name) ?? new Set<string>();
+    whole.set(name, all);
+    return all;
+  };
+  const put: Put = (name, paths, scope) => {
+    if (paths.length === 0 || name === '' || name.length > MAX_PATH_CHARS) return;
+    const into = scope ? boundIn(name, scope) : boundInAll(name);
+    for (const path of paths) if (into.size < MAX_BOUND_PATHS && path.length < MAX_PATH_CHARS) into.add(path);
   };
   const standsFor = (name: string, at: number): readonly string[] => {
-    const all = (bound.get(name) ?? []).filter(({ from, to }) => from <= at && at < to);
-    const [nearest] = all.sort((a, b) => a.to - a.from - (b.to - b.from));
-    return nearest ? [...nearest.paths] : [];
+    const paths = parts.get(name)?.around(at)?.paths ?? whole.get(name);
+    return paths ? [...paths] : NOTHING;
   };
   const links = new Map(chains.map((chain) => [chain.node, chain.links] as const));
   const reader = readerOf({ tree, links, standsFor, exported });
   for (const { as, path } of imported) put(as, [path]);
   for (const scope of scopesOfTest(tree)) put('test', [UNKNOWN_TEST], scope);
-  const functions = functionsByName(tree);
+  const functions = calledByName(tree);
+  const binding = tree.nodes.filter(({ type }) => BINDS.test(type));
+  const calls = chains.filter(({ links: own }) => own.some(({ args }) => args));
   for (let round = 0; round < ROUNDS; round++) {
-    for (const node of tree.nodes) bindAt(tree, node, reader, put);
-    for (const chain of chains) bindArguments(tree, chain, functions, reader, put);
+    for (const node of binding) bindAt(tree, node, reader, put);
+    for (const call of calls) bindArguments(tree, call, functions, reader, put);
   }
   return {
     pathsOf: reader.pathsOf,
     valuesOf: reader.valuesOf,
-    named: () =>
-      [...bound].flatMap(([name, all]) =>
-        all.flatMap(({ to, paths }) =>
-          to === WHOLE_FILE.to ? [...paths].map((path) => [name, path] as const) : [],
-        ),
-      ),
+    named: () => [...whole].flatMap(([name, paths]) => [...paths].map((path) => [name, path] as const)),
   };
 }
 
 type Scope = Pick<SyntaxNode, 'from' | 'to'>;
 type Put = (name: string, paths: readonly string[], scope?: Scope) => void;
-const WHOLE_FILE: Scope = { from: 0, to: Number.POSITIVE_INFINITY };
-const MAX_PATH_CHARS = 300;
+const NOTHING: readonly string[] = [];
+
+const BINDS =
+  /^(?:variable_declarator|assignment|assignment_expression|named_expression|let_declaration|short_var_declaration|export_statement|public_field_definition|for_in_statement|for_statement|for_in_clause|required_parameter|optional_parameter|default_parameter|typed_default_parameter)$/;
 
 /** Variables, fields, loops, and parameters with a default value. */
 function bindAt(tree: SyntaxTree, node: SyntaxNode, reader: Reader, put: Put): void {
@@ -185,25 +198,30 @@ function bindPattern(tree: SyntaxTree, target: SyntaxNode, paths: readonly strin
 function bindArguments(
   tree: SyntaxTree,
   { links }: Chain,
-  functions: ReadonlyMap<string, readonly SyntaxNode[]>,
+  functions: ReadonlyMap<string, CalledFunctions>,
   reader: Reader,
   put: Put,
 ): void {
-  const functionsOf = ({ name, value }: Pick<ChainLink, 'name' | 'value'>): readonly SyntaxNode[] =>
-    value ? functionsIn(value) : (functions.get(name) ?? []);
+  const functionsOf = ({ name, value }: Pick<ChainLink, 'name' | 'value'>): CalledFunctions | undefined =>
+    value ? calledIn(tree, value) : functions.get(name);
   for (const [i, { name, args, value }] of links.entries()) {
     if (!args) continue;
     const before = links.slice(0, i);
     const last = before.at(-1);
     // `((lib) => …)(assert)`, `f.call(object, assert)`: the function precedes the call.
     const front = name === '' ? (value ?? last?.value) : undefined;
-    const lent = last && /^(?:call|apply|bind)$/.test(name) ? functionsOf(last) : [];
-    const method = before.length > 0;
-    for (const one of functionsOf(front ? { name, value: front } : { name }))
-      bindParameters(tree, one, args, { method, reader, put });
-    for (const one of lent) {
-      put('this', args.slice(0, 1).flatMap(reader.valuesOf), one);
-      bindParameters(tree, one, args.slice(1), { method, reader, put });
+    const called = functionsOf(front ? { name, value: front } : { name });
+    const lent = last && /^(?:call|apply|bind)$/.test(name) ? functionsOf(last) : undefined;
+    const how = { method: before.length > 0, valuesOf: reader.valuesOf };
+    for (const { target, of, paths } of [
+      ...givenParameters(tree, called, args, how),
+      ...givenParameters(tree, lent, args.slice(1), { ...how, object: args[0] }),
+    ]) {
+      if (target === null) put('this', paths, of);
+      else {
+        const isDefault = /^(?:typed_)?default_parameter$/.test(target.type);
+        bindPattern(tree, (isDefault && child(target, 'name')) || target, paths, (n, p) => put(n, p, of));
+      }
     }
     bindCallbacks(tree, args, before, { name, reader, put });
   }
@@ -216,31 +234,15 @@ function bindCallbacks(
   before: readonly ChainLink[],
   { name, reader, put }: { readonly name: string; readonly reader: Reader; readonly put: Put },
 ): void {
-  for (const arg of args) {
-    if (!FUNCTION.test(arg.type)) continue;
+  const callbacks = args.filter(({ type }) => FUNCTION.test(type));
+  // A function itself has no value.
+  const others = callbacks.length > 0 ? distinctPaths(args.flatMap(reader.valuesOf)) : [];
+  for (const arg of callbacks) {
     const handed = HANDS_ON.test(name)
       ? reader.pathsOf(before, arg.from, false)
       : reader.itemsOf(before, arg.from);
-    const others = args.filter((other) => other !== arg).flatMap(reader.valuesOf);
     for (const target of parametersOf(arg))
       bindPattern(tree, target, [...handed, ...others], (n, p) => put(n, p, arg));
-  }
-}
-
-function bindParameters(
-  tree: SyntaxTree,
-  called: SyntaxNode,
-  args: readonly SyntaxNode[],
-  { method, reader, put }: { readonly method: boolean; readonly reader: Reader; readonly put: Put },
-): void {
-  const all = parametersOf(called);
-  const [first] = all;
-  const own = method && first && /^(?:self|cls)$/.test(nodeText(tree, first)) ? all.slice(1) : all;
-  const within: Put = (name, paths) => put(name, paths, called);
-  for (const [i, arg] of args.entries()) {
-    const [key, value] = [child(arg, 'name'), child(arg, 'value')];
-    if (arg.type === 'keyword_argument' && key && value) within(nodeText(tree, key), reader.valuesOf(value));
-    else if (own[i]) bindPattern(tree, own[i], reader.valuesOf(arg), within);
   }
 }
 
@@ -255,6 +257,7 @@ const scopesOfTest = (tree: SyntaxTree): readonly Scope[] =>
     const name = child(node, 'name');
     const own = node.type === 'variable_declarator' ? child(node, 'value') : node;
     const isFunction = name && own && FUNCTION.test(own.type) && node.type !== 'method_definition';
+    if (!isFunction || nodeText(tree, name) !== 'test') return [];
     const block = ancestors(node).find(({ type }) => /^(?:statement_block|block|program|module)$/.test(type));
-    return isFunction && block && nodeText(tree, name) === 'test' ? [block] : [];
+    return block ? [block] : [];
   });

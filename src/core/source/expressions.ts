@@ -1,4 +1,4 @@
-import { child, contentOf, isString, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
+import { child, contentOf, isString, NO_FIELDS, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 
 /** One step of a chain: `.name`, `.name(args)`, `['name']`, or `(args)` on the previous step. */
 export interface ChainLink {
@@ -62,6 +62,9 @@ const argumentList = (node: SyntaxNode): SyntaxNode | null =>
       node.children.find(({ type, field }) => ARGUMENT_NODE.test(type) && field === '') ??
       null);
 
+/** Several nodes in place of one that the grammar lacks. */
+export const TOKENS = { type: 'tokens', field: '', fields: NO_FIELDS, role: 'other' } as const;
+
 /** The arguments between brackets; those of a macro are split at commas. */
 function argumentNodes(list: SyntaxNode): readonly SyntaxNode[] {
   if (list.type !== 'token_tree')
@@ -75,9 +78,7 @@ function argumentNodes(list: SyntaxNode): readonly SyntaxNode[] {
     const [first] = group;
     const last = group.at(-1);
     if (!first || !last) return [];
-    return [
-      group.length === 1 ? first : { ...first, type: 'tokens', field: '', to: last.to, children: group },
-    ];
+    return [group.length === 1 ? first : { ...first, ...TOKENS, to: last.to, children: group }];
   });
 }
 
@@ -205,22 +206,35 @@ const MAX_TEXT = 300;
 export const LIST = /^(?:array|list|tuple|set|expression_list)$/;
 export const WRAPPED =
   /^(?:await_expression|await|parenthesized_expression|as_expression|satisfies_expression|non_null_expression|type_assertion)$/;
+/** Maximum brackets and templates around each other in a string that is written in parts. */
+const MAX_TEXT_DEPTH = 50;
 /** A string written in parts, joined; null for anything else. */
-export function foldedText(node: SyntaxNode, tree: SyntaxTree, valuesOf: ValuesOf): string | null {
+export function foldedText(
+  node: SyntaxNode,
+  tree: SyntaxTree,
+  valuesOf: ValuesOf,
+  depth = MAX_TEXT_DEPTH,
+): string | null {
+  if (depth === 0) return null;
   if (
     WRAPPED.test(node.type) ||
     /^(?:index|subscript_argument|interpolation|template_substitution)$/.test(node.type)
   ) {
     const inner = node.children.find(({ named }) => named);
-    return inner ? foldedText(inner, tree, valuesOf) : null;
+    return inner ? foldedText(inner, tree, valuesOf, depth - 1) : null;
   }
   if (isPlain(node)) {
     const [value, ...more] = valuesOf(node);
     return value?.startsWith('"') && more.length === 0 ? value.slice(1) : null;
   }
   const all = (parts: readonly SyntaxNode[]): string | null => {
-    const texts = parts.map((part) => foldedText(part, tree, valuesOf));
-    return texts.includes(null) ? null : texts.join('').slice(0, MAX_TEXT);
+    const texts: string[] = [];
+    for (const part of parts) {
+      const text = foldedText(part, tree, valuesOf, depth - 1);
+      if (text === null) return null;
+      texts.push(text);
+    }
+    return texts.join('').slice(0, MAX_TEXT);
   };
   if (node.type === 'concatenated_string') return all(node.children.filter(({ named }) => named));
   if (isString(node)) {
@@ -228,10 +242,21 @@ export function foldedText(node: SyntaxNode, tree: SyntaxTree, valuesOf: ValuesO
     if (holes.length === 0) return contentOf(nodeText(tree, node)).slice(0, MAX_TEXT);
     return withHoles(node, holes, tree, all);
   }
-  const [left, right] = [child(node, 'left'), child(node, 'right')];
-  if (/^binary_(?:expression|operator)$/.test(node.type) && left && right)
-    return node.children.some(({ type }) => type === '+') ? all([left, right]) : null;
-  return joinedText(node, all);
+  const terms = termsOf(node);
+  return terms ? all(terms) : joinedText(node, all);
+}
+
+/** `a`, `b` and `c` of `a + b + c`; null if it is no sum. */
+function termsOf(node: SyntaxNode): readonly SyntaxNode[] | null {
+  const terms: SyntaxNode[] = [];
+  let at = node;
+  while (/^binary_(?:expression|operator)$/.test(at.type)) {
+    const [left, right] = [child(at, 'left'), child(at, 'right')];
+    if (!left || !right || !at.children.some(({ type }) => type === '+')) return null;
+    terms.push(right);
+    at = left;
+  }
+  return at === node ? null : [at, ...terms.reverse()];
 }
 
 function withHoles(

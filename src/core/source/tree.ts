@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 /** The text of a file, or of the part that a hunk shows. */
 export interface SourceText {
   readonly path: string;
@@ -17,9 +15,16 @@ export interface SyntaxNode {
   readonly to: number;
   readonly parent: SyntaxNode | null;
   readonly children: readonly SyntaxNode[];
+  /** The first child of each field, so that looking one up does not read all children. */
+  readonly fields: ReadonlyMap<string, SyntaxNode>;
   /** Its index among the parent's children. */
   readonly index: number;
+  readonly role: NodeRole;
 }
+
+/** What the type of a node says about its text. */
+export type NodeRole = 'comment' | 'string' | 'number' | 'other';
+export const NO_FIELDS: SyntaxNode['fields'] = new Map();
 
 /** A parsed text. Where parsing fails, nodes of type `ERROR` contain what could be parsed. */
 export interface SyntaxTree {
@@ -59,71 +64,9 @@ export const grammarOf = (path: string): Grammar | null =>
 
 export const isScript = (grammar: Grammar | null): boolean => grammar === 'tsx' || grammar === 'typescript';
 
-/** The parser's input for a text: for a component, its scripts at their original positions. */
-export function parsedText({ path, text }: SourceText): string {
-  if (!/\.(?:vue|svelte)$/i.test(path)) return text;
-  const parts = text.split(/(<script\b[^>]*>[\s\S]*?<\/script>)/i);
-  const blank = (part: string) => part.replace(/[^\n]/g, ' ');
-  return parts
-    .map((part, i) => (i % 2 === 0 ? blank(part) : part.replace(/^<[^>]*>|<\/script>$/gi, blank)))
-    .join('');
-}
-
-/**
- * A tree as printed by the sandboxed parser; null if the text exceeded the parser's limits. `kinds` are the distinct
- * nodes as [type, field, 1 if named]; `nodes` has four numbers for each node, parents first: index of its kind,
- * depth, distance of its start from the start of the previous node, length.
- */
-export const PrintedTree = z
-  .object({
-    kinds: z.array(z.tuple([z.string(), z.string(), z.union([z.literal(0), z.literal(1)])])),
-    nodes: z.array(z.int()),
-  })
-  .nullable();
-export type PrintedTree = z.infer<typeof PrintedTree>;
-
-/** Decodes the printed tree of a text; null if it is not a valid tree of this text. */
-function readTree(printed: PrintedTree, grammar: Grammar, text: string): SyntaxTree | null {
-  if (printed === null || printed.nodes.length === 0 || printed.nodes.length % 4 !== 0) return null;
-  const nodes: (SyntaxNode & { readonly children: SyntaxNode[] })[] = [];
-  const open: (SyntaxNode & { readonly children: SyntaxNode[] })[] = [];
-  let start = 0;
-  for (let i = 0; i < printed.nodes.length; i += 4) {
-    const [index = -1, depth = -1, distance = 0, length = -1] = printed.nodes.slice(i, i + 4);
-    const kind = printed.kinds[index];
-    start += distance;
-    const isPlaced = i === 0 ? depth === 0 : depth > 0 && depth <= open.length;
-    if (!kind || !isPlaced || start < 0 || length < 0 || start + length > text.length) return null;
-    open.length = depth;
-    const parent = open.at(-1) ?? null;
-    const [type, field, named] = kind;
-    const place = { parent, children: [], index: parent?.children.length ?? 0 };
-    const node = { type, field, named: named === 1, from: start, to: start + length, ...place };
-    parent?.children.push(node);
-    open.push(node);
-    nodes.push(node);
-  }
-  return { grammar, text, nodes, isBroken: nodes.some(({ type }) => type === 'ERROR') };
-}
-
-/** The trees of some texts: null if a text could not be parsed, or was not. */
-export type SyntaxTrees = (source: SourceText) => SyntaxTree | null;
-
-const treeKey = ({ path, text }: SourceText): string => `${grammarOf(path)}\0${text}`;
-
-/** The parser's output, in the order of its input texts. */
-export function syntaxTrees(sources: readonly SourceText[], printed: readonly PrintedTree[]): SyntaxTrees {
-  const known = new Map<string, SyntaxTree | null>();
-  for (const [i, source] of sources.entries()) {
-    const grammar = grammarOf(source.path);
-    if (grammar) known.set(treeKey(source), readTree(printed[i] ?? null, grammar, source.text));
-  }
-  return (source) => known.get(treeKey(source)) ?? null;
-}
-
 /** A tree of an unparsed text: a single error. */
 export function unparsed(text: string): SyntaxTree {
-  const root = {
+  const root: SyntaxNode = {
     type: 'ERROR',
     field: '',
     named: true,
@@ -131,18 +74,31 @@ export function unparsed(text: string): SyntaxTree {
     to: text.length,
     parent: null,
     children: [],
+    fields: NO_FIELDS,
     index: 0,
+    role: 'other',
   };
   return { grammar: 'java', text, nodes: [root], isBroken: true };
 }
+
+/** The trees of some texts: null if a text could not be parsed, or was not. */
+export type SyntaxTrees = (source: SourceText) => SyntaxTree | null;
 
 export const NO_SYNTAX_TREES: SyntaxTrees = () => null;
 
 export const nodeText = ({ text }: SyntaxTree, { from, to }: Pick<SyntaxNode, 'from' | 'to'>): string =>
   text.slice(from, to);
 
-export const child = (node: SyntaxNode, ...fields: readonly string[]): SyntaxNode | null =>
-  node.children.find(({ field }) => fields.includes(field)) ?? null;
+/** The first child in one of some fields. */
+export function child({ fields }: SyntaxNode, ...names: readonly string[]): SyntaxNode | null {
+  if (fields.size === 0) return null;
+  let found: SyntaxNode | null = null;
+  for (const name of names) {
+    const one = fields.get(name);
+    if (one && (!found || one.index < found.index)) found = one;
+  }
+  return found;
+}
 
 /** Maximum ancestors of a node that are visited. */
 const MAX_TREE_DEPTH = 200;
@@ -155,13 +111,16 @@ export function ancestors(node: SyntaxNode, until: SyntaxNode | null = null): re
   return found;
 }
 
-/** The index of the first node that does not begin before an offset. */
-export function firstFrom({ nodes }: SyntaxTree, offset: number): number {
+/** The index of the first of some nodes, or of parts in order, that does not begin before an offset. */
+export function firstFrom(
+  { nodes }: { readonly nodes: readonly { readonly from: number }[] },
+  offset: number,
+): number {
   let low = 0;
   let high = nodes.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((nodes[middle] as SyntaxNode).from < offset) low = middle + 1;
+    if ((nodes[middle]?.from ?? 0) < offset) low = middle + 1;
     else high = middle;
   }
   return low;
@@ -200,17 +159,23 @@ const STRING =
   /^(?:string|.*_string|string_literal|.*_string_literal|.*string_expression|raw_string_literal|template_string|regex|regex_literal|char_literal|character_literal|rune_literal|heredoc|heredoc_body|nowdoc|string_array|symbol_array|subshell|delimited_symbol|system_lib_string|concatenated_string)$/;
 const NUMBER = /^(?:number|integer|float|.*(?:integer|number|float|int|real)_literal)$/;
 
-export const isComment = ({ type }: SyntaxNode): boolean => COMMENT.test(type);
-export const isString = ({ type, named }: SyntaxNode): boolean => named && STRING.test(type);
-const isPiece = (node: SyntaxNode): boolean => isString(node) || (NUMBER.test(node.type) && node.named);
+export function nodeRole(type: string, named: boolean): NodeRole {
+  if (COMMENT.test(type)) return 'comment';
+  if (named && STRING.test(type)) return 'string';
+  return NUMBER.test(type) ? 'number' : 'other';
+}
+
+export const isComment = ({ role }: SyntaxNode): boolean => role === 'comment';
+export const isString = ({ role }: SyntaxNode): boolean => role === 'string';
+const isPiece = ({ role, named }: SyntaxNode): boolean => role === 'string' || (role === 'number' && named);
 
 /** `#if 0` and what follows up to its other branch or its end. */
 function isDead(node: SyntaxNode, tree: SyntaxTree): boolean {
   const { parent } = node;
   if (parent?.type !== 'preproc_if' || /^(?:alternative|condition)$/.test(node.field)) return false;
-  const condition = parent.children.find(({ field }) => field === 'condition');
+  const condition = child(parent, 'condition');
   return (
-    condition !== undefined &&
+    condition !== null &&
     node !== condition &&
     /^(?:0|false)$/.test(nodeText(tree, condition)) &&
     !/^#/.test(node.type)
@@ -229,6 +194,16 @@ function* pieces(tree: SyntaxTree, part: Pick<SyntaxNode, 'from' | 'to'>) {
   }
 }
 
+/** All strings of a text, those within others, too, in order; none in comments and dead code. */
+export function* stringNodes(tree: SyntaxTree): Generator<SyntaxNode> {
+  let done = 0;
+  for (const node of tree.nodes) {
+    if (node.from < done || node.from === node.to) continue;
+    if (isComment(node) || isDead(node, tree)) done = node.to;
+    else if (isString(node)) yield node;
+  }
+}
+
 /** The tokens of a text, or of a part of it, in order, without comments. */
 export function tokensOf(
   tree: SyntaxTree,
@@ -240,7 +215,7 @@ export function tokensOf(
     if (comment || text.trim() === '') continue;
     const kind = isString(node)
       ? 'string'
-      : NUMBER.test(node.type)
+      : node.role === 'number'
         ? 'number'
         : /^[\w$@\p{L}]/u.test(text)
           ? 'word'
@@ -250,7 +225,7 @@ export function tokensOf(
   return found;
 }
 
-const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
+export const blank = (text: string): string => text.replace(/[^\n]/g, ' ');
 
 export function blankedText(tree: SyntaxTree): BlankedText {
   const code: string[] = [];

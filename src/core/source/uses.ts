@@ -1,5 +1,6 @@
 import { type Bindings, bindingsOf, type Imported } from './bindings.ts';
-import { type Chain, type ChainLink, chainsOf, pathOf } from './expressions.ts';
+import { type Exported, NO_EXPORTS } from './exports.ts';
+import { type Chain, type ChainLink, chainsOf, pathOf, TOKENS } from './expressions.ts';
 import {
   blankedText,
   child,
@@ -10,7 +11,7 @@ import {
   type SyntaxNode,
   type SyntaxTree,
 } from './tree.ts';
-import { type Exported, moduleName } from './values.ts';
+import { moduleName } from './values.ts';
 
 /** One place where a value is read, called or reassigned, by its imported name. */
 export interface Use {
@@ -32,22 +33,33 @@ const WRITES =
 /** Names that refer to nothing else: declarations, or parts of a longer name. */
 const DECLARES =
   /^(?:name|alias|key|label|parameters|pattern|method|property|attribute|field|type|module_name)$/;
-/** The meanings of a text's names, and every use of them. */
-interface UsedNames extends Pick<Bindings, 'valuesOf' | 'named'> {
-  /**
-   * In order; imports of a single name are uses of it, too. A name with several possible meanings has a use for each.
-   */
-  readonly uses: readonly Use[];
+/** The names of a text, with their meanings. */
+export interface TextNames {
+  readonly tree: SyntaxTree;
+  readonly chains: readonly Chain[];
+  readonly imported: readonly Imported[];
+  readonly bindings: Bindings;
 }
 
-/** Every use of a name in a text. `exported`: exports of the patch's other files, by name. */
-export function usesOf(tree: SyntaxTree, exported: Exported = []): UsedNames {
+/** `exported`: what the patch's other files export. */
+export function textNames(tree: SyntaxTree, exported: Exported = NO_EXPORTS): TextNames {
   const chains = chainsOf(tree);
   const imported = tree.nodes.flatMap((node) => importsIn(tree, node));
-  const bindings = bindingsOf(tree, chains, imported, exported);
-  const inChain = new Set(chains.map(({ node }) => node));
+  return { tree, chains, imported, bindings: bindingsOf(tree, chains, imported, exported) };
+}
+
+/**
+ * Every use of a name that begins where it `counts`, in order; imports of a single name are uses of it, too. A name with
+ * several possible meanings has a use for each.
+ */
+export function usesOf(
+  { tree, chains: all, imported, bindings }: TextNames,
+  counts: (offset: number) => boolean,
+): readonly Use[] {
+  const inChain = new Set(all.map(({ node }) => node));
+  const chains = all.filter(({ from }) => counts(from));
   const plain = tree.nodes.flatMap((node): Chain[] => {
-    if (inChain.has(node) || !isPlainName(node)) return [];
+    if (!isPlainName(node) || inChain.has(node) || !counts(node.from)) return [];
     return [
       {
         node,
@@ -72,12 +84,13 @@ export function usesOf(tree: SyntaxTree, exported: Exported = []): UsedNames {
     ];
   });
   const named = imported.flatMap(({ node, path }) =>
-    path.includes('.') ? [{ node, from: node.from, to: node.to, path, args: null, written: false }] : [],
+    path.includes('.') && counts(node.from)
+      ? [{ node, from: node.from, to: node.to, path, args: null, written: false }]
+      : [],
   );
-  return {
-    ...bindings,
-    uses: [...uses, ...named, ...usesInErrors(tree, bindings)].sort((a, b) => a.from - b.from || b.to - a.to),
-  };
+  return [...uses, ...named, ...usesInErrors(tree, bindings, counts)].sort(
+    (a, b) => a.from - b.from || b.to - a.to,
+  );
 }
 
 /** `mock.patch.object(x)` in `mock.patch.object(x).start()`: named calls that are continued. */
@@ -128,7 +141,8 @@ function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
 
 /** Imports of Go under another name, of Rust, of static members of Java, and of PHP: a path, of which the end is the name. */
 function importedByPath(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
-  const text = nodeText(tree, node).slice(0, MAX_IMPORT_CHARS);
+  const whole = nodeText(tree, node);
+  const text = whole.slice(0, MAX_IMPORT_CHARS);
   const put = (path: string, as: string): Imported => ({ node, as, path });
   switch (node.type) {
     case 'import_spec': {
@@ -136,7 +150,9 @@ function importedByPath(tree: SyntaxTree, node: SyntaxNode): readonly Imported[]
       return as && path ? [put(path, as)] : [];
     }
     case 'use_declaration':
-      return usePaths(text.replace(/^[\s\S]*?\buse\s+|;\s*$/g, '')).map(([path, as]) => put(path, as));
+      return usePaths(whole.replace(/^[\s\S]*?\buse\s+/, '').replace(/;$/, '')).map(([path, as]) =>
+        put(path, as),
+      );
     case 'import_declaration': {
       const [, path, as] = /^import\s+static\s+(?:[a-z]\w*\.)*([\w.]+?\.(\w+))\s*;/.exec(text) ?? [];
       return as && path ? [put(path, as)] : [];
@@ -149,35 +165,40 @@ function importedByPath(tree: SyntaxTree, node: SyntaxNode): readonly Imported[]
       return [];
   }
 }
-const MAX_IMPORT_CHARS = 2_000;
+/** Maximum characters of an import of one name. */
+const MAX_IMPORT_CHARS = 1_000;
 
-/** `std::{env::var as v, process}`: each path with the name by which it is known. */
+/**
+ * `std::{env::var as v, process}`: each path with the name by which it is known. Read from left to right, so that the
+ * length and the depth of an import do not matter.
+ */
 function usePaths(text: string): readonly (readonly [path: string, as: string])[] {
-  const group = /^([\w:]*?)(?:::)?\{([\s\S]*)\}$/.exec(text.trim());
-  if (group) {
-    const [, prefix = '', inside = ''] = group;
-    return outsideBraces(inside).flatMap((part) =>
-      usePaths(prefix === '' ? part : `${prefix}::${part.trim()}`),
-    );
+  const found: (readonly [string, string])[] = [];
+  const prefixes = [''];
+  let own = '';
+  const end = () => {
+    const [, path, as] = /^\s*([\w:]+?)(?:\s+as\s+(\w+))?\s*$/.exec(own) ?? [];
+    own = '';
+    const prefix = prefixes.at(-1) ?? '';
+    if (!path || prefix.length + path.length > MAX_USE_CHARS) return;
+    const whole = `${prefix}${path}`.replace(/::self$/, '').replaceAll('::', '.');
+    const name = as ?? whole.split('.').at(-1);
+    if (name) found.push([whole, name]);
+  };
+  for (const piece of text.split(/([{},])/)) {
+    if (piece === '{') {
+      prefixes.push(`${prefixes.at(-1) ?? ''}${own.trim()}`);
+      own = '';
+    } else if (piece === '}' || piece === ',') {
+      end();
+      if (piece === '}') prefixes.pop();
+    } else own = piece;
   }
-  const [, path, as] = /^\s*([\w:]+?)(?:\s+as\s+(\w+))?\s*$/.exec(text) ?? [];
-  const own = path?.replace(/::self$/, '').replaceAll('::', '.');
-  const name = as ?? own?.split('.').at(-1);
-  return own && name ? [[own, name]] : [];
+  end();
+  return found;
 }
-
-/** The parts of a list between commas that are in no braces. */
-function outsideBraces(list: string): readonly string[] {
-  const parts = [''];
-  let depth = 0;
-  for (const piece of list.split(/([{},])/)) {
-    if (piece === '{') depth++;
-    if (piece === '}') depth--;
-    if (piece === ',' && depth === 0) parts.push('');
-    else parts.push(`${parts.pop() ?? ''}${piece}`);
-  }
-  return parts;
-}
+/** Longer paths stand for nothing that a rule knows. */
+const MAX_USE_CHARS = 1_000;
 
 function bringing(tree: SyntaxTree, name: SyntaxNode, alias: SyntaxNode, module: string): Imported {
   const own = nodeText(tree, name);
@@ -198,10 +219,15 @@ const PATH =
 const ARGUMENTS = /^\s*\(((?:[^()]|\([^()]*\)){0,300})\)/;
 
 /** In a text that does not parse, nodes are unreliable or missing: paths are then read from the text. */
-function usesInErrors(tree: SyntaxTree, bindings: Bindings): readonly Use[] {
+function usesInErrors(
+  tree: SyntaxTree,
+  bindings: Bindings,
+  counts: (offset: number) => boolean,
+): readonly Use[] {
   if (!tree.isBroken) return [];
   const { code } = blankedText(tree);
   return [...code.matchAll(PATH)].flatMap(({ 0: match, index: from }) => {
+    if (!counts(from)) return [];
     const to = from + match.length;
     const node = tree.nodes[firstFrom(tree, from)] ?? tree.nodes.at(-1);
     const given = ARGUMENTS.exec(code.slice(to, to + 400));
@@ -211,7 +237,7 @@ function usesInErrors(tree: SyntaxTree, bindings: Bindings): readonly Use[] {
     });
     const inside = given ? { from: code.indexOf('(', to) + 1, to: to + given[0].length - 1 } : null;
     const args =
-      inside && inside.to > inside.from && node ? [{ ...node, ...inside, type: 'tokens', children: [] }] : [];
+      inside && inside.to > inside.from && node ? [{ ...node, ...TOKENS, ...inside, children: [] }] : [];
     const written = /^\s*=(?![=>])/.test(code.slice(to, to + 20));
     return node
       ? [

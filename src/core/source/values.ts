@@ -1,3 +1,4 @@
+import type { Exported } from './exports.ts';
 import {
   type ChainLink,
   COMPUTED,
@@ -8,9 +9,6 @@ import {
   WRAPPED,
 } from './expressions.ts';
 import { child, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
-
-/** Exports of other files by name: `{ file: 'tools', name: 'lib', path: 'assert' }`. */
-export type Exported = readonly { readonly file: string; readonly name: string; readonly path: string }[];
 
 /** Resolves chains and values to what they refer to. */
 export interface Reader {
@@ -113,7 +111,9 @@ export function readerOf({ tree, links, standsFor, exported }: ReaderInput): Rea
         const link = all[i] as ChainLink;
         const isOwnName = i === 0 && (named || (link.name === '' && link.value !== undefined));
         const step = { ...link, name: isOwnName ? '' : link.name };
-        states = states.flatMap((state) => stepped(state, step, i, walk)).slice(0, MAX_VALUES);
+        // Each state of a nested call would otherwise read the arguments again, and so would theirs.
+        const read = { ...walk, ...readOnce(walk) };
+        states = states.flatMap((state) => stepped(state, step, i, read)).slice(0, MAX_VALUES);
       }
       return [...new Set(states.map((path) => finished(path, exported)))];
     }, []);
@@ -214,6 +214,25 @@ interface Walk {
   readonly last: number;
 }
 
+/** What a node is, read once for all that ask for it in one step. */
+function readOnce({ text, valuesOf }: Pick<Walk, 'text' | 'valuesOf'>): Pick<Walk, 'text' | 'valuesOf'> {
+  const texts = new Map<SyntaxNode, string | null>();
+  const values = new Map<SyntaxNode, readonly string[]>();
+  return {
+    text: (node) => {
+      const known = texts.get(node);
+      const found = known === undefined ? text(node) : known;
+      texts.set(node, found);
+      return found;
+    },
+    valuesOf: (node) => {
+      const found = values.get(node) ?? valuesOf(node);
+      values.set(node, found);
+      return found;
+    },
+  };
+}
+
 /** One link further. */
 function stepped(before: string, link: ChainLink, index: number, walk: Walk): readonly string[] {
   const state = entered(withoutMark(before));
@@ -268,13 +287,5 @@ function finished(path: string, exported: Exported): string {
   const plain = withoutMark(path)
     .replace(/^default\.|\.default$/, '')
     .replace(/(?<=\w)(?<!^Reflect)\.(?:call|apply|bind)$/, '');
-  for (const { file, name, path: origin } of exported) {
-    const rest = new RegExp(
-      `^(?:[\\w@./-]*[/.])?${quoted(file)}(?:\\.[cm]?[jt]sx?)?${name === '' ? '' : `\\.${quoted(name)}`}(?=$|\\.)(.*)$`,
-    ).exec(plain)?.[1];
-    if (rest !== undefined) return `${origin}${rest}${marked}`;
-  }
-  return `${plain}${marked}`;
+  return `${exported(plain) ?? plain}${marked}`;
 }
-
-const quoted = (text: string): string => text.replace(/[^\w]/g, '\\$&');

@@ -11,9 +11,16 @@ import {
   type SyntaxNode,
   type SyntaxTree,
 } from '../../source/index.ts';
-import { enclosingCase, isCallback, lastBefore, type TestCase, testCasesOf } from './cases.ts';
+import {
+  enclosingCase,
+  isCallback,
+  lastBefore,
+  type PlacedCase,
+  type TestCase,
+  testCasesOf,
+} from './cases.ts';
 import { callForm, chainForm, conditionForm, type Form } from './forms.ts';
-import { type Guard, guardsOf } from './guards.ts';
+import { type Guard, type GuardReader, guardReader } from './guards.ts';
 import { squeeze } from './matchers.ts';
 import type { InspectedFile, Side, View } from './view.ts';
 
@@ -54,8 +61,7 @@ const MAX_ASSERTIONS = 20_000;
 /** All assertions of a text, in order. */
 function assertionsOf(
   side: Side,
-  cases: readonly TestCase[],
-  chains: readonly Chain[],
+  { cases, chains, guardsOf }: Pick<ParsedTests, 'cases' | 'chains' | 'guardsOf'>,
 ): readonly Assertion[] {
   const { tree } = side;
   if (!tree) return [];
@@ -65,7 +71,7 @@ function assertionsOf(
   ].sort((a, b) => a.at - b.at || b.end - a.end);
   return withoutNested(found)
     .slice(0, MAX_ASSERTIONS)
-    .map((one) => withGuards(tree, side, cases, one));
+    .map((one) => withGuards(side, cases, guardsOf, one));
 }
 
 /** Drops assertions nested in another one, unless they are in a function. */
@@ -79,13 +85,13 @@ function withoutNested(found: readonly FoundAssertion[]): readonly FoundAssertio
 }
 
 function withGuards(
-  tree: SyntaxTree,
   side: Side,
-  cases: readonly TestCase[],
+  cases: readonly PlacedCase[],
+  guardsOf: GuardReader,
   { node, reports, ...one }: FoundAssertion,
 ): Assertion {
   const test = enclosingCase(side, cases, one.at)?.node ?? null;
-  const guards = guardsOf(tree, node, test);
+  const guards = guardsOf(node, test);
   const condition = reports
     ? ancestors(node, test).find(({ type }) => /^(?:if_statement|if_expression)$/.test(type))
     : undefined;
@@ -217,8 +223,9 @@ function fromStatement(tree: SyntaxTree, side: Side, node: SyntaxNode): FoundAss
 export interface ParsedTests {
   readonly side: Side;
   /** Tests and groups, in order. */
-  readonly cases: readonly TestCase[];
-  readonly tests: readonly TestCase[];
+  readonly cases: readonly PlacedCase[];
+  readonly tests: readonly PlacedCase[];
+  readonly guardsOf: GuardReader;
   readonly assertions: readonly Assertion[];
   readonly chains: readonly Chain[];
 }
@@ -255,14 +262,15 @@ const bothSides = (view: View, inSource: boolean): Pick<TestView, 'before' | 'af
 function parseTests(side: Side, inSource: boolean): ParsedTests {
   const chains = side.tree ? chainsOf(side.tree) : [];
   const cases = testCasesOf(side, chains);
-  const all = assertionsOf(side, cases, chains);
+  const guardsOf = guardReader(side);
+  const all = assertionsOf(side, { cases, chains, guardsOf });
   const assertions = inSource ? all.filter(({ at }) => enclosingCase(side, cases, at) !== null) : all;
-  return { side, chains, cases, tests: cases.filter(({ suite }) => !suite), assertions };
+  return { side, chains, cases, guardsOf, tests: cases.filter(({ suite }) => !suite), assertions };
 }
 
 /** The test that contains an offset; groups do not count. */
-export const testAround = ({ side, tests }: ParsedTests, offset: number): TestCase | null =>
-  enclosingCase(side, tests, offset);
+export const testAround = ({ side, cases }: ParsedTests, offset: number): TestCase | null =>
+  enclosingCase(side, cases, offset, ({ suite }) => !suite);
 
 /** The names of the tests that contain these assertions; empty if one is in no test. */
 export function testNames(

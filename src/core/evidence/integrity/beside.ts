@@ -2,11 +2,12 @@ import {
   ancestors,
   child,
   contentOf,
-  nodesWithin,
+  firstFrom,
+  introducesName,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
-  tokensOf,
+  stringNodes,
   type Use,
 } from '../../source/index.ts';
 
@@ -23,42 +24,113 @@ const SWITCH =
   /^(?:switch_statement|switch_expression|expression_switch_statement|match_expression|match_statement|case)$/;
 const CASE = /^(?:switch_case|case_statement|expression_case|case_clause|switch_label|when)$/;
 
-/** Texts in quotes in a part of a text. */
-export function textsIn(tree: SyntaxTree, part: Part): readonly string[] {
-  const { from, to } = { from: part.from, to: Math.min(part.to, part.from + MAX_CHARS_BESIDE) };
-  // In a text that does not parse, quotes may be unbalanced.
-  const loose = tree.isBroken ? tree.text.slice(from, to).matchAll(/(['"])([^'"\n]*)\1/g) : [];
-  return [
-    ...stringsIn(tree, { from, to }).map(({ text }) => contentOf(text)),
-    ...[...loose].map(([, , text = '']) => text),
-  ];
+export const RUNNER_NAME =
+  /pytest|unittest|(?<![a-z])nose(?:tests|2)?(?![a-z])|(?<![a-z])(?:jest|mocha|jasmine)|vitest|junit|rspec|minitest|phpunit|xunit|nunit|testhost|vstest|surefire|nextest|testing\.tRunner|RUST_TEST|^--test-threads/i;
+const TEST_WORD = /(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
+
+/** What stands beside the values of one text. */
+export interface Beside {
+  /**
+   * Texts that name tests and with which a value may be compared: those in its statement, or in the condition alone. What
+   * else a method does says nothing about the value, and neither does what depends on the condition.
+   */
+  readonly testNames: (use: Pick<Use, 'node' | 'from'>) => readonly string[];
+  /** Texts in quotes in a node. */
+  readonly texts: (node: SyntaxNode) => readonly string[];
+  /** Whether a function or loop gives a value this name. */
+  readonly introduces: (outer: SyntaxNode, name: string) => boolean;
 }
 
-const stringsIn = (tree: SyntaxTree, part: Part) =>
-  tokensOf(tree, part).filter(({ kind }) => kind === 'string');
+interface QuotedText extends Part {
+  readonly text: string;
+  /** Null for one that was found by its quotes alone. */
+  readonly node: SyntaxNode | null;
+}
 
 /**
- * Texts that a value may be compared with: those in its statement, or in the condition alone. What else a method does
- * says nothing about the value, and neither does what depends on the condition.
+ * Finds all names of tests of a text once: each value then looks at those around it, and not at all that stands there.
  */
-export function textsBeside(tree: SyntaxTree, { node, from }: Pick<Use, 'node' | 'from'>): readonly string[] {
-  if (tree.isBroken) return textsIn(tree, linesFrom(tree, from));
-  const { place, isSwitch } = comparisonOf(node);
-  const part = {
-    from: Math.max(place.from, from - MAX_CHARS_BESIDE),
-    to: Math.min(place.to, from + MAX_CHARS_BESIDE),
+export function besideIn(tree: SyntaxTree): Beside {
+  // In a text that does not parse, quotes may be unbalanced.
+  const loose = tree.isBroken ? [...tree.text.matchAll(/(['"])([^'"\n]*)\1/g)] : [];
+  const all: readonly QuotedText[] = [
+    ...[...stringNodes(tree)].map((node) => {
+      const { from, to } = node;
+      return { from, to, text: contentOf(nodeText(tree, node)), node };
+    }),
+    ...loose.map(({ 0: whole, 2: text = '', index: from }) => ({
+      from,
+      to: from + whole.length,
+      text,
+      node: null,
+    })),
+  ].sort((a, b) => a.from - b.from || b.to - a.to);
+  const names = all.filter(({ text }) => RUNNER_NAME.test(text) || TEST_WORD.test(text));
+  const within = (texts: readonly QuotedText[], part: Part) => outermost(texts, part, tree.isBroken);
+  const namesIn = once((node: SyntaxNode) => within(names, firstChars(node)).map(({ text }) => text));
+  const dependent = once((place: SyntaxNode) => conditionsOn(tree, place, names).flatMap(namesIn));
+  const isLabelled = once((one: QuotedText) => isLabel(tree, one));
+  const introducing = once((name: string) => once((outer: SyntaxNode) => introducesName(tree, outer, name)));
+  return {
+    introduces: (outer, name) => introducing(name)(outer),
+    texts: once((node: SyntaxNode) => within(all, firstChars(node)).map(({ text }) => text)),
+    testNames: ({ node, from }) => {
+      if (names.length === 0) return [];
+      if (tree.isBroken) return within(names, firstChars(linesFrom(tree, from))).map(({ text }) => text);
+      const { place, isSwitch } = comparisonOf(node);
+      const part = {
+        from: Math.max(place.from, from - MAX_CHARS_BESIDE),
+        to: Math.min(place.to, from + MAX_CHARS_BESIDE),
+      };
+      return [
+        ...within(names, part)
+          .filter((each) => !isApart(each, place, part) && (!isSwitch || isLabelled(each)))
+          .map(({ text }) => text),
+        ...dependent(place),
+      ];
+    },
   };
-  const apart = [...nodesWithin(tree, part)].filter(
-    (each) =>
-      BLOCK.test(each.type) && each !== place && (each.parent === place ? isBody(each) : hasSeveral(each)),
-  );
-  return [
-    ...stringsIn(tree, part)
-      .filter((each) => !apart.some(({ from, to }) => from <= each.from && each.to <= to))
-      .filter((each) => !isSwitch || isLabel(tree, each))
-      .map(({ text }) => contentOf(text)),
-    ...conditionsOn(tree, place).flatMap((each) => textsIn(tree, each)),
-  ];
+}
+
+/** A function whose answer for each argument is computed once. */
+function once<K, V>(answer: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    const found = known.has(key) ? (known.get(key) as V) : answer(key);
+    known.set(key, found);
+    return found;
+  };
+}
+
+const firstChars = ({ from, to }: Part): Part => ({ from, to: Math.min(to, from + MAX_CHARS_BESIDE) });
+
+/** The texts in a part; those within others are left out unless quotes are unreliable. */
+function outermost(
+  sorted: readonly QuotedText[],
+  { from, to }: Part,
+  withInner: boolean,
+): readonly QuotedText[] {
+  const found: QuotedText[] = [];
+  let done = from;
+  for (let i = firstFrom({ nodes: sorted }, from); i < sorted.length; i++) {
+    const one = sorted[i] as QuotedText;
+    if (one.from >= to) break;
+    if (one.to > to || (one.from < done && !withInner)) continue;
+    found.push(one);
+    done = one.to;
+  }
+  return found;
+}
+
+/** Whether a text is in a block of its own, and so in no comparison with the value whose statement is `place`. */
+function isApart({ node }: QuotedText, place: SyntaxNode, part: Part): boolean {
+  for (let at = node?.parent ?? null; at && at !== place; at = at.parent) {
+    if (!BLOCK.test(at.type)) continue;
+    // What is around this block is not within the part either.
+    if (at.from < part.from || at.to > part.to) return false;
+    if (at.parent === place ? isBody(at) : hasSeveral(at)) return true;
+  }
+  return false;
 }
 
 function linesFrom({ text }: SyntaxTree, offset: number): Part {
@@ -74,7 +146,7 @@ function linesFrom({ text }: SyntaxTree, offset: number): Part {
 /** The condition, the statement, or the switch whose labels a value is compared with. */
 function comparisonOf(node: SyntaxNode): { readonly place: SyntaxNode; readonly isSwitch: boolean } {
   let at = node;
-  for (const parent of ancestors(node)) {
+  for (let parent = node.parent; parent; parent = parent.parent) {
     if (/^(?:value|condition|subject)$/.test(at.field) && SWITCH.test(parent.type))
       return { place: parent, isSwitch: true };
     const isWhole = at.field === 'condition' || STATEMENT.test(at.type);
@@ -103,19 +175,23 @@ function isLabel({ text }: SyntaxTree, { from, to }: Part): boolean {
   );
 }
 
-/** What is returned or done depending on a variable that is given a value here. */
-function conditionsOn(tree: SyntaxTree, place: SyntaxNode): readonly SyntaxNode[] {
+/** What is returned or done depending on a variable that is given a value here, and names tests. */
+function conditionsOn(
+  tree: SyntaxTree,
+  place: SyntaxNode,
+  texts: readonly QuotedText[],
+): readonly SyntaxNode[] {
   const name = child(place, 'name', 'left', 'pattern');
   const block = ancestors(place).find(({ type }) => BLOCK.test(type));
   if (!name || !block) return [];
   // Go and Python give several variables a value at once.
   const names = new Set(namesWithin(tree, name).filter((each) => each !== '_'));
   const after = { from: place.to, to: Math.min(block.to, place.to + MAX_CHARS_BESIDE) };
-  return [...nodesWithin(tree, after)].filter(
-    (each) =>
-      (each.field === 'condition' || each.type === 'return_statement') &&
-      namesWithin(tree, each).some((word) => names.has(word)),
-  );
+  const found = new Set<SyntaxNode>();
+  for (const { node } of outermost(texts, after, false))
+    for (let at = node; at && at.from >= after.from && at.to <= after.to; at = at.parent)
+      if (at.field === 'condition' || at.type === 'return_statement') found.add(at);
+  return [...found].filter((each) => namesWithin(tree, each).some((word) => names.has(word)));
 }
 
 const namesWithin = (tree: SyntaxTree, node: SyntaxNode): readonly string[] =>

@@ -28,6 +28,12 @@ export interface TestCase {
   readonly head: number;
 }
 
+/** A test or group among all of its text. */
+export interface PlacedCase extends TestCase {
+  /** The innermost other one that contains it. */
+  readonly outer: PlacedCase | null;
+}
+
 export const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
 /** Calls that declare a test or a group; the prefixes `x` and `f` skip and focus. */
@@ -64,14 +70,23 @@ export const isCallback = ({ type, named }: SyntaxNode): boolean =>
   named && CALLBACK_NODE.test(type) && !FUNCTION_NODE.test(type);
 
 /** All tests and groups of a text, in order. */
-export function testCasesOf(side: Side, chains: readonly Chain[]): readonly TestCase[] {
+export function testCasesOf(side: Side, chains: readonly Chain[]): readonly PlacedCase[] {
   const { tree } = side;
   if (!tree) return [];
   const found = [
     ...chains.flatMap((chain) => declaredByCall(tree, chain) ?? []),
     ...tree.nodes.flatMap((node) => declaredByFunction(tree, node) ?? []),
   ];
-  return found.filter(({ head }) => side.mask[head] !== ' ').sort((a, b) => a.at - b.at || b.end - a.end);
+  const open: PlacedCase[] = [];
+  return found
+    .filter(({ head }) => side.mask[head] !== ' ')
+    .sort((a, b) => a.at - b.at || b.end - a.end)
+    .map((one) => {
+      while ((open.at(-1)?.end ?? one.end) < one.end) open.pop();
+      const placed = { ...one, outer: open.at(-1) ?? null };
+      open.push(placed);
+      return placed;
+    });
 }
 
 const singleLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
@@ -182,16 +197,21 @@ export function annotationNames(tree: SyntaxTree, annotation: SyntaxNode): reado
 }
 
 /** The innermost test or group (in order) that contains an offset; one that begins on the same line counts. */
-export function enclosingCase(side: Side, cases: readonly TestCase[], offset: number): TestCase | null {
-  const line = lineIndexAt(side, offset);
-  const from = side.starts[line] ?? offset;
-  const to = side.starts[line + 1] ?? offset;
-  for (let i = lastBefore(cases, to); i >= 0; i--) {
-    const one = cases[i] as TestCase;
-    const here = one.at >= from;
-    if ((one.at <= offset || here) && offset < one.end) return one;
+export function enclosingCase(
+  side: Side,
+  cases: readonly PlacedCase[],
+  offset: number,
+  fits: (one: TestCase) => boolean = () => true,
+): PlacedCase | null {
+  const to = side.starts[lineIndexAt(side, offset) + 1] ?? offset;
+  let last = lastBefore(cases, to);
+  for (; (cases[last]?.at ?? offset) > offset; last--) {
+    const later = cases[last] as PlacedCase;
+    if (fits(later)) return later;
   }
-  return null;
+  let one = cases[last] ?? null;
+  while (one && (one.end <= offset || !fits(one))) one = one.outer;
+  return one;
 }
 
 /** The index of the last item that begins before an offset. Expects sorted items. */

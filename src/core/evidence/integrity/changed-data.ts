@@ -1,7 +1,6 @@
 import { counted } from '../../model/index.ts';
-import { child, nodeText, type SyntaxNode, type SyntaxTree } from '../../source/index.ts';
-import type { Assertion, ParsedTests } from './assertions.ts';
-import { isCallback, isFunction } from './cases.ts';
+import { assertedValues } from './asserted-values.ts';
+import type { Assertion } from './assertions.ts';
 import { type Change, type Suspicion, wasOrWere } from './finding.ts';
 import { isLiteral, literalsOf, maskQuotes, squeeze } from './matchers.ts';
 import type { MatchedView } from './matching.ts';
@@ -36,6 +35,7 @@ export function changedData(
   const texts = (of: 'removed' | 'added') =>
     new Set(blocks.flatMap((block) => block[of].map(({ text }) => text)));
   const [came, went] = [texts('added'), texts('removed')];
+  const reaches = assertedValues(view.before);
   return blocks
     .map(({ removed, added }) => ({
       removed: removed.filter(({ text }) => !came.has(text)),
@@ -43,7 +43,7 @@ export function changedData(
     }))
     .flatMap((block) => {
       const change = `${joinedText(block.removed)}\n${joinedText(block.added)}`;
-      const found = changedRows(block, view.before.side) ?? changedValues(block, view.before);
+      const found = changedRows(block, view.before.side) ?? changedValues(block, reaches);
       return found.map((one) => ({ ...one, change }));
     });
 }
@@ -118,7 +118,10 @@ interface ReplacedValue {
 }
 
 /** Named values that changed, and lines of pure data. */
-function changedValues({ removed, added }: ChangeBlock, before: ParsedTests): readonly Suspicion[] {
+function changedValues(
+  { removed, added }: ChangeBlock,
+  reaches: (line: UnexplainedLine) => boolean,
+): readonly Suspicion[] {
   const still = new Set(added.flatMap(({ text }) => literalsOf(text)));
   const isMissing = (text: string) => literalsOf(text).some((one) => !still.has(one));
   const replaced = replacedValues(removed, added);
@@ -134,14 +137,13 @@ function changedValues({ removed, added }: ChangeBlock, before: ParsedTests): re
     const expected = EXPECTATION_NAME.test(named.old.name);
     const at = named.line.change;
     if (expected) return [{ kind: 'expectation-changed', what: 'an expected value was changed', at }];
-    if (reachesAssertion(before, named.line)) return [{ kind: 'expectation-changed', what: ASSERTED, at }];
+    if (reaches(named.line)) return [{ kind: 'expectation-changed', what: ASSERTED, at }];
     const what = 'a value that a test uses was changed';
     return [{ kind: 'expectation-changed', what, at, severity: 'note' }];
   }
   const data = removed.find(({ text }) => isLiteral(text) && isMissing(text));
   if (!data || !added.some(({ text }) => isLiteral(text))) return [];
-  if (reachesAssertion(before, data))
-    return [{ kind: 'expectation-changed', what: ASSERTED, at: data.change }];
+  if (reaches(data)) return [{ kind: 'expectation-changed', what: ASSERTED, at: data.change }];
   const what = 'data that a test uses was changed';
   return [{ kind: 'expectation-changed', what, at: data.change, severity: 'note' }];
 }
@@ -150,44 +152,6 @@ function changedValues({ removed, added }: ChangeBlock, before: ParsedTests): re
 const isComputed = (text: string): boolean => !isLiteral(text) || /\$\{/.test(text);
 
 const ASSERTED = 'a value that an assertion uses was changed';
-
-/** Whether the variable that a line belongs to occurs in an assertion, directly or by others made from it. */
-function reachesAssertion({ side, assertions }: ParsedTests, { index }: UnexplainedLine): boolean {
-  const name = side.tree && boundName(side.tree, side.starts[index] ?? 0, side.starts[index + 1] ?? 0);
-  if (!side.tree || !name) return false;
-  const bindings = side.tree.nodes
-    .filter(({ type }) => BINDING.test(type))
-    .map((node) => ({
-      name: targetName(side.tree as SyntaxTree, node),
-      text: side.code.slice(node.from, node.to),
-    }));
-  const names = new Set([name]);
-  const mentions = (text: string) => (text.match(/[\w$]+/g) ?? []).some((word) => names.has(word));
-  for (let round = 0; round < MAX_BINDINGS_FOLLOWED; round++)
-    for (const one of bindings) if (one.name && mentions(one.text)) names.add(one.name);
-  return assertions.some(({ at, end }) => mentions(side.code.slice(at, end)));
-}
-
-/** Maximum variables between a value and an assertion. */
-const MAX_BINDINGS_FOLLOWED = 3;
-const BINDING =
-  /^(?:variable_declarator|assignment|assignment_expression|assignment_statement|short_var_declaration|const_spec|var_spec|let_declaration|const_item|static_item|init_declarator)$/;
-
-/** The variable whose value has a line, or a part of it; null for none. */
-function boundName(tree: SyntaxTree, from: number, to: number): string | null {
-  const node = tree.nodes.findLast((one) => BINDING.test(one.type) && one.from < to && one.to > from);
-  if (!node) return null;
-  const inner = tree.nodes.some(
-    (one) =>
-      (isCallback(one) || isFunction(one)) && one.from >= node.from && one.from < from && one.to > from,
-  );
-  return inner || (node.from < from && node.to <= from) ? null : targetName(tree, node);
-}
-
-const targetName = (tree: SyntaxTree, node: SyntaxNode): string | null => {
-  const target = child(node, 'name', 'left', 'pattern', 'declarator');
-  return target ? (/[\w$]+/.exec(nodeText(tree, target).slice(0, 200))?.[0] ?? null) : null;
-};
 
 function replacedValues(
   removed: readonly UnexplainedLine[],

@@ -2,13 +2,12 @@ import {
   ancestors,
   child,
   type Grammar,
-  introducesName,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
   type Use,
 } from '../../source/index.ts';
-import { textsBeside, textsIn } from './beside.ts';
+import { type Beside, RUNNER_NAME } from './beside.ts';
 import { wordSet } from './cases.ts';
 import { type CodeRule, firstText, type PathsOf } from './exit-rules.ts';
 import { WHOLE_ENVIRONMENT } from './question-rules.ts';
@@ -29,9 +28,6 @@ const RUNNER_WORDS = wordSet(
 );
 const ASKS_RUNNER =
   /^(?:import\.meta\.vitest|testing\.(?:Testing|Short|CoverMode)|(?:testing(?:\.|::))?UnitTest(?:\.|::)GetInstance|Rails\.env\(\)\.test\?)$|\.runningUnitTests$/;
-const RUNNER_NAME =
-  /pytest|unittest|(?<![a-z])nose(?:tests|2)?(?![a-z])|(?<![a-z])(?:jest|mocha|jasmine)|vitest|junit|rspec|minitest|phpunit|xunit|nunit|testhost|vstest|surefire|nextest|testing\.tRunner|RUST_TEST|^--test-threads/i;
-const TEST_WORD = /(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
 /** What a file of tests is recognised by: `.spec.`, `a_test.go`, `test_`, `/tests/`; brackets and escapes of patterns aside. */
 const TEST_FILE =
   /^[._-]+(?:tests?|specs?)(?:$|[.|])|[._-](?:test|spec)\.\w{1,4}$|^test_(?:$|.*\.py$)|(?:^|[\\/])(?:tests?|specs?|__tests__)\??[\\/]+$/i;
@@ -100,7 +96,6 @@ const PERHAPS_CALLED = 'may check how it was called to detect tests';
 const PERHAPS_BUILT = 'is built differently for tests';
 const IN_CI = 'checks whether it runs in CI (`CI`)';
 
-const namesTests = (text: string): boolean => RUNNER_NAME.test(text) || TEST_WORD.test(text);
 /** A sentence of the program's help. */
 const isSentence = (text: string): boolean => /\s/.test(text) && !RUNNER_NAME.test(text);
 /** `if __FILE__ == $0` asks whether a file is the program. */
@@ -111,7 +106,7 @@ const WITH_ITSELF =
  * Null if it does not look for tests there. A program's arguments may be files of tests, so that only the name of a
  * runner is certain. A word such as `spec` beside the callers may be what a document or a category is called.
  */
-function looksForTests(use: Use, tree: SyntaxTree): 'certain' | 'perhaps' | null {
+function looksForTests(use: Use, tree: SyntaxTree, { testNames }: Beside): 'certain' | 'perhaps' | null {
   // A text that was not parsed may be in any language.
   const all = tree.nodes.length === 1 ? ALL_ORIGINS : [ORIGINS[tree.grammar] ?? []].flat();
   const program = all.some((one) => one.program.test(use.path));
@@ -119,7 +114,7 @@ function looksForTests(use: Use, tree: SyntaxTree): 'certain' | 'perhaps' | null
   if (use.written || !(program || callers || PERHAPS_CALLERS.test(use.path))) return null;
   const { parent } = use.node;
   if (program && parent && WITH_ITSELF.test(nodeText(tree, parent).slice(0, 300))) return null;
-  const found = textsBeside(tree, use).filter(namesTests);
+  const found = testNames(use);
   if (found.length === 0 || (program && found.every(isSentence))) return null;
   const isCertain = callers
     ? found.some((text) => RUNNER_NAME.test(text) || namesTestFile(text))
@@ -141,19 +136,19 @@ export const DETECTION_RULES: readonly CodeRule[] = (
           !isPassedOn(use, tree)) ||
         (LOOKS_UP.test(use.path) && firstTexts(use, tree, pathsOf).some((text) => TEST_FRAMEWORK.test(text))),
     ],
-    ['checks for functions of a test runner', asksForWords],
+    ['checks for functions of a test runner', (use, tree, _, beside) => asksForWords(use, tree, beside)],
     ['checks whether it is a test binary', asksForBinary],
     [
       'checks whether the environment is a test environment',
-      (use, tree) =>
+      (use, tree, _, { texts }) =>
         ((ENVIRONMENT.test(use.path) ||
           (READS_VARIABLE.test(use.path) && ENVIRONMENT.test(firstText(tree, use)))) &&
-          comparedWith(tree, use.node).some(isTestEnvironment)) ||
+          texts(comparedNode(use.node)).some(isTestEnvironment)) ||
         (LARAVEL_ENVIRONMENT.test(use.path) && isTestEnvironment(firstText(tree, use))),
     ],
     [IN_CI, asksForCi],
-    [STARTED_OR_CALLED, (use, tree) => looksForTests(use, tree) === 'certain'],
-    [PERHAPS_CALLED, (use, tree) => looksForTests(use, tree) === 'perhaps'],
+    [STARTED_OR_CALLED, (use, tree, _, beside) => looksForTests(use, tree, beside) === 'certain'],
+    [PERHAPS_CALLED, (use, tree, _, beside) => looksForTests(use, tree, beside) === 'perhaps'],
     [PERHAPS_BUILT, isBuiltForTests],
   ] satisfies [string, CodeRule['fits']][]
 ).map(([what, fits]) => ({
@@ -189,7 +184,7 @@ const isLookedUpInEnvironment = ({ parent }: SyntaxNode, pathsOf: PathsOf): bool
   /^(?:binary_expression|comparison_operator|arguments|argument_list)$/.test(parent.type) &&
   parent.children.some((each) => each.named && pathsOf(each).some((path) => WHOLE_ENVIRONMENT.test(path)));
 
-function asksForWords({ path, node, written }: Use, tree: SyntaxTree): boolean {
+function asksForWords({ path, node, written }: Use, tree: SyntaxTree, { introduces }: Beside): boolean {
   const word = path.replace(/^(?:globalThis|global|window)\./, '');
   if (written || !RUNNER_WORDS.has(word.replace(/^"/, '').split('.')[0] ?? ''))
     return RUNNER_WORDS.has(word) && isExistenceCheck(tree, node);
@@ -197,10 +192,7 @@ function asksForWords({ path, node, written }: Use, tree: SyntaxTree): boolean {
   const { parent } = node;
   // A parameter of this name is not the runner's function.
   const [name = ''] = word.split('.');
-  if (
-    nodeText(tree, node).startsWith(name) &&
-    ancestors(node).some((outer) => introducesName(tree, outer, name))
-  )
+  if (nodeText(tree, node).startsWith(name) && ancestors(node).some((outer) => introduces(outer, name)))
     return false;
   if (path.startsWith('"'))
     return /\bin\s+(?:globalThis|global|window)\b/.test(parent ? nodeText(tree, parent).slice(0, 200) : '');
@@ -265,8 +257,8 @@ export const testBuildRule = (tree: SyntaxTree, node: SyntaxNode): CodeRule | nu
     : null;
 };
 
-/** Strings that a value is compared with, looked up in, or switched on. */
-function comparedWith(tree: SyntaxTree, node: SyntaxNode): readonly string[] {
+/** What compares a value with strings, looks it up in them, or switches on it. */
+function comparedNode(node: SyntaxNode): SyntaxNode {
   const compares =
     /^(?:comparison_operator|call_expression|call|switch_statement|switch_expression|match_statement|method_invocation)$/;
   const found = ancestors(node)
@@ -275,5 +267,5 @@ function comparedWith(tree: SyntaxTree, node: SyntaxNode): readonly string[] {
       ({ type, children }) =>
         compares.test(type) || (/^binary/.test(type) && children.some((each) => /^[!=]==?$/.test(each.type))),
     );
-  return textsIn(tree, found ?? node);
+  return found ?? node;
 }

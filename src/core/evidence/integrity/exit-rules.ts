@@ -7,6 +7,7 @@ import {
   type SyntaxTree,
   type Use,
 } from '../../source/index.ts';
+import type { Beside } from './beside.ts';
 import { wordSet } from './cases.ts';
 import type { TamperingKind } from './finding.ts';
 
@@ -21,7 +22,7 @@ export interface CodeRule {
   readonly onlyInProduction?: boolean;
   /** An honest program may do it as well: its lines are shown, but do not disqualify. */
   readonly isQuestion?: boolean;
-  readonly fits: (use: Use, tree: SyntaxTree, pathsOf: PathsOf) => boolean;
+  readonly fits: (use: Use, tree: SyntaxTree, pathsOf: PathsOf, beside: Beside) => boolean;
 }
 
 /** All values that a node may refer to: paths, and the text of string literals. */
@@ -182,9 +183,7 @@ export const EXIT_RULES: readonly CodeRule[] = (
     ],
     [
       'runs code from a string that ends the process',
-      (use, tree) =>
-        RUNS_TEXT.test(use.path) &&
-        [...ENDS, ...ENDS_WELL].some((name) => allArguments(tree, use).includes(name)),
+      (use, tree) => RUNS_TEXT.test(use.path) && endsIn(allArguments(tree, use)),
     ],
   ] satisfies [string, CodeRule['fits']][]
 ).map(([what, fits]) => ({
@@ -201,6 +200,7 @@ const ENDS_IN_HOOK =
 /** Ends a process by a number that may be its own, unlike `child.kill()`, `proc.kill` and `process.kill(child.pid)`. */
 const MAY_KILL_IN_HOOK =
   /(?:(?<![\w$.)\]])|\b(?:process|os|Process)\.)kill(?:pg)?\b(?!\s*\(\s*-?(?!process\b)\w+(?:\.\w+)*\.pid\b)/;
+const endsIn = (text: string): boolean => [...ENDS, ...ENDS_WELL].some((name) => text.includes(name));
 const RUNS_TEXT = /^(?:eval|Function|exec|vm\.runIn\w+)$/;
 const blockOf = (tree: SyntaxTree, { node }: Use): string => nodeText(tree, node).slice(0, 2_000);
 const isZeroAssigned = (tree: SyntaxTree, { node }: Use): boolean =>

@@ -51,11 +51,20 @@ export function ignoredTests(
   if (!/(?:^|\/)\.gitignore$/.test(file.path)) return [];
   const folder = file.path.slice(0, -'.gitignore'.length);
   const tests = baseFiles.filter((path) => path.startsWith(folder) && roleOf(path) !== 'production');
-  const change = changes.find(
-    ({ line }) => line.kind === 'added' && hidesTests(line.text.trim(), folder, tests),
-  );
-  return change ? [{ kind: 'files-ignored', what: 'git is configured to ignore tests', at: change }] : [];
+  const rules = changes.filter(({ line }) => line.kind === 'added' && !/^\s*(?:[#!]|$)/.test(line.text));
+  const most = Math.floor(MAX_COMPARISONS / Math.max(1, tests.length));
+  const change = rules
+    .slice(0, most)
+    .find(({ line }) => line.text.length <= MAX_RULE_CHARS && hidesTests(line.text.trim(), folder, tests));
+  if (change) return [{ kind: 'files-ignored', what: 'git is configured to ignore tests', at: change }];
+  const unread = rules.find(({ line }, i) => i >= most || line.text.length > MAX_RULE_CHARS);
+  const what = 'git is configured to ignore more files than were compared with the tests';
+  return unread ? [{ kind: 'files-ignored', what, at: unread, severity: 'question' }] : [];
 }
+
+/** Maximum rules times tests that are compared, and characters of a rule. Defaults. */
+const MAX_COMPARISONS = 100_000;
+const MAX_RULE_CHARS = 300;
 
 function hidesTests(pattern: string, folder: string, tests: readonly string[]): boolean {
   if (pattern === '' || pattern.startsWith('#') || pattern.startsWith('!')) return false;

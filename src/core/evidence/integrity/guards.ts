@@ -1,6 +1,7 @@
 import {
   ancestors,
   child,
+  firstFrom,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
@@ -8,6 +9,7 @@ import {
 } from '../../source/index.ts';
 import { isCallback, isFunction } from './cases.ts';
 import { constantTruth } from './constants.ts';
+import type { Side } from './view.ts';
 
 /** Constructs that may prevent code from running or hide its failure. */
 export type Guard = 'condition' | 'swallow' | 'never' | 'later' | 'deferred' | 'function';
@@ -33,83 +35,123 @@ const EMPTY_ITERABLE = /^(?:\[\s*\]|\(\s*\)|range\(0\))$/;
 /** Statements by which a handler rethrows the failure. */
 const RETHROWS = /^(?:throw|raise|rethrow|reject\w*|fail\w*|expect|assert\w*|done|panic|Errorf?|Fatalf?)$/;
 
-/** Guards of a node in the nodes around it, up to `until`. A test's own function is no guard: the runner calls it. */
-export function guardsOf(
-  tree: SyntaxTree,
-  node: SyntaxNode,
-  until: SyntaxNode | null,
+/** Guards of a node in the nodes around it, up to `until`; nearest first. */
+export type GuardReader = (node: SyntaxNode, until: SyntaxNode | null) => readonly Guard[];
+
+/**
+ * Reads the guards of a text. What is around many nodes is read once for all of them. A test's own function is no guard:
+ * the runner calls it.
+ */
+export function guardReader(
+  side: Pick<Side, 'tree' | 'mask'>,
   tests: ReadonlySet<SyntaxNode> = new Set(),
-): readonly Guard[] {
-  let inner = node;
-  return ancestors(node, until).flatMap((outer) => {
-    const found = tests.has(outer) ? null : guardBy(tree, outer, inner);
-    const guard = found === 'later' && mayWait(tree, outer, until) ? 'deferred' : found;
-    inner = outer;
-    return guard ? [guard] : [];
-  });
+): GuardReader {
+  const { tree, mask } = side;
+  if (!tree) return () => [];
+  const known = new Map<SyntaxNode | null, Map<SyntaxNode, readonly Guard[]>>();
+  const code: Code = { tree, mask, swallowing: new Map() };
+  const mayWait = waitingIn(tree, mask);
+  return (node, until) => {
+    const own = known.get(until) ?? new Map<SyntaxNode, readonly Guard[]>();
+    known.set(until, own);
+    const path: SyntaxNode[] = [];
+    for (let at: SyntaxNode | null = node; at && at !== until && !own.has(at); at = at.parent) path.push(at);
+    for (const inner of path.reverse()) {
+      const { parent: outer } = inner;
+      const around = (outer && own.get(outer)) ?? [];
+      const found = !outer || outer === until || tests.has(outer) ? null : guardBy(code, outer, inner);
+      const guard = found === 'later' && outer && mayWait(outer, until) ? 'deferred' : found;
+      own.set(inner, guard ? [guard, ...around] : around);
+    }
+    return own.get(node) ?? [];
+  };
+}
+
+/** A text, and what was read of its handlers. */
+interface Code {
+  readonly tree: SyntaxTree;
+  readonly mask: string;
+  readonly swallowing: Map<SyntaxNode, boolean>;
 }
 
 /** How an ancestor affects the nodes inside it, by node type; the first match counts. */
 const GUARD_RULES: readonly (readonly [
   RegExp,
-  (tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode) => Guard | null,
+  (code: Code, outer: SyntaxNode, inner: SyntaxNode) => Guard | null,
 ])[] = [
-  [CONDITION_NODE, conditionOf],
+  [CONDITION_NODE, ({ tree }, outer, inner) => conditionOf(tree, outer, inner)],
   [
     BRANCH_NODE,
     (_, outer, inner) => (inner.field === 'value' && !HANDLER_NODE.test(outer.type) ? null : 'condition'),
   ],
-  [OPERATION_NODE, joinedBy],
-  [LOOP_NODE, (tree, outer) => (loopsOverNothing(tree, outer) ? 'never' : null)],
-  [TRY_NODE, (tree, outer, inner) => (isTried(inner) && swallows(tree, outer) ? 'swallow' : null)],
+  [OPERATION_NODE, ({ tree }, outer, inner) => joinedBy(tree, outer, inner)],
+  [LOOP_NODE, ({ tree }, outer) => (loopsOverNothing(tree, outer) ? 'never' : null)],
+  [TRY_NODE, (code, outer, inner) => (isTried(inner) && swallows(code, outer) ? 'swallow' : null)],
   [
     /^with_statement$/,
-    (tree, outer, inner) => (inner.field === 'body' && suppresses(tree, outer) ? 'swallow' : null),
+    ({ tree }, outer, inner) => (inner.field === 'body' && suppresses(tree, outer) ? 'swallow' : null),
   ],
   [/^go_statement$/, () => 'later'],
   [
     /./,
-    (tree, outer, inner) => guardByCallee(tree, outer, inner) ?? (isNamedFunction(outer) ? 'function' : null),
+    (code, outer, inner) => guardByCallee(code, outer, inner) ?? (isNamedFunction(outer) ? 'function' : null),
   ],
 ];
 
-function guardBy(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard | null {
+function guardBy(code: Code, outer: SyntaxNode, inner: SyntaxNode): Guard | null {
   if (!outer.named || /^(?:condition|initializer)$/.test(inner.field)) return null;
   const rule = GUARD_RULES.find(([types]) => types.test(outer.type));
-  return rule?.[1](tree, outer, inner) ?? null;
+  return rule?.[1](code, outer, inner) ?? null;
 }
 
 /** What makes a test wait, or fail if its assertions did not all run. */
-const WAITS_BEFORE = /\.plan\(|\b(?:assertions|hasAssertions)\(/;
+const WAITS_BEFORE = /\.plan\(|\b(?:assertions|hasAssertions)\(/g;
 const WAITS_AFTER =
-  /\bawait\b|\.Wait\(|<-|\bSleep\(|\b(?:run(?:All|OnlyPending)\w*|advanceTimers\w*|runMicrotasks|tick)\(/;
-/** A way to end the test that the test, or a promise in it, gets as a parameter: `done()`, `t.end()`, `resolve()`. */
-const endsBy = (name: string): RegExp =>
-  new RegExp(`(?<![\\w$.])${name.replaceAll('$', '\\$')}(?:\\.(?:end|done))?\\s*\\(`);
+  /\bawait\b|\.Wait\(|<-|\bSleep\(|\b(?:run(?:All|OnlyPending)\w*|advanceTimers\w*|runMicrotasks|tick)\(/g;
+/** A call by which a test, or a promise in it, may be ended: `done()`, `t.end()`, `resolve()`. */
+const ENDING_CALL = /(?<![\w$.])([\w$]+)(?:\.(?:end|done))?\s*\(/g;
 
-/** A part of a text without its comments and without what its strings say. */
-const codeIn = (tree: SyntaxTree, from: number, to: number): string => {
-  let done = from;
-  return tokensOf(tree, { from, to })
-    .map((token) => {
-      const gap = token.from > done ? ' ' : '';
-      done = token.to;
-      return gap + (token.kind === 'string' ? "''" : token.text);
-    })
-    .join('');
-};
+/** Whether one of some places, in order, is in a part of a text. */
+function isAnyIn(
+  places: readonly { readonly from: number; readonly to: number }[],
+  from: number,
+  to: number,
+) {
+  const first = places[firstFrom({ nodes: places }, from)];
+  return first !== undefined && first.to <= to;
+}
 
-/** Whether a test may wait for what it starts here. Only execution says whether it does. */
-function mayWait(tree: SyntaxTree, deferred: SyntaxNode, test: SyntaxNode | null): boolean {
-  if (!test) return false;
-  const own = codeIn(tree, deferred.from, deferred.to);
-  if (WAITS_BEFORE.test(codeIn(tree, test.from, deferred.from))) return true;
-  if (WAITS_AFTER.test(codeIn(tree, deferred.to, test.to))) return true;
-  return ancestors(deferred, test)
-    .filter((one) => isCallback(one) || isFunction(one))
-    .flatMap((one) => child(one, 'parameters', 'parameter') ?? [])
-    .flatMap((list) => wordsIn(tree, list.from, list.to))
-    .some((name) => endsBy(name).test(own));
+const matchesIn = (matches: Iterable<RegExpExecArray>) =>
+  [...matches].map(({ 0: { length }, index: from }) => ({ from, to: from + length }));
+
+/** Whether a test may wait for what it starts in a node. Only execution says whether it does. */
+function waitingIn(
+  tree: SyntaxTree,
+  mask: string,
+): (deferred: SyntaxNode, test: SyntaxNode | null) => boolean {
+  const before = matchesIn(mask.matchAll(WAITS_BEFORE));
+  const after = matchesIn(mask.matchAll(WAITS_AFTER));
+  const calls = Map.groupBy(mask.matchAll(ENDING_CALL), ([, name]) => name);
+  const endings = new Map<SyntaxNode, ReturnType<typeof matchesIn>>();
+  /** Calls of what a function gets as a parameter. */
+  const endingsOf = (called: SyntaxNode) => {
+    const list = child(called, 'parameters', 'parameter');
+    const names = new Set(list ? wordsIn(tree, list.from, list.to) : []);
+    const found = endings.get(called) ?? matchesIn([...names].flatMap((name) => calls.get(name) ?? []));
+    if (!endings.has(called))
+      endings.set(
+        called,
+        found.sort((a, b) => a.from - b.from),
+      );
+    return found;
+  };
+  return (deferred, test) =>
+    test !== null &&
+    (isAnyIn(before, test.from, deferred.from) ||
+      isAnyIn(after, deferred.to, test.to) ||
+      ancestors(deferred, test).some(
+        (one) => (isCallback(one) || isFunction(one)) && isAnyIn(endingsOf(one), deferred.from, deferred.to),
+      ));
 }
 
 const isTried = ({ type }: SyntaxNode): boolean =>
@@ -150,7 +192,13 @@ const wordsIn = (tree: SyntaxTree, from: number, to: number): readonly string[] 
   tokensOf(tree, { from, to }).flatMap(({ kind, text }) => (kind === 'word' ? [text] : []));
 
 /** Whether a handler catches a failure inside without rethrowing it. */
-function swallows(tree: SyntaxTree, block: SyntaxNode): boolean {
+function swallows({ tree, swallowing }: Code, block: SyntaxNode): boolean {
+  const known = swallowing.get(block) ?? swallowsIn(tree, block);
+  swallowing.set(block, known);
+  return known;
+}
+
+function swallowsIn(tree: SyntaxTree, block: SyntaxNode): boolean {
   const handler = block.children.find(({ type }) => HANDLER_NODE.test(type));
   if (!handler) return false;
   const { from, to } = handler;
@@ -163,10 +211,11 @@ const suppresses = (tree: SyntaxTree, { from, to, children }: SyntaxNode): boole
   );
 
 /** A function passed to another one that runs it later or catches its errors. */
-function guardByCallee(tree: SyntaxTree, outer: SyntaxNode, inner: SyntaxNode): Guard | null {
+function guardByCallee({ mask }: Code, outer: SyntaxNode, inner: SyntaxNode): Guard | null {
   if (!/^(?:arguments|argument_list)$/.test(inner.type) && !/^(?:block|do_block)$/.test(inner.type))
     return null;
-  const callee = wordsIn(tree, Math.max(outer.from, inner.from - MAX_CALLEE_CHARS), inner.from);
+  const before = mask.slice(Math.max(outer.from, inner.from - MAX_CALLEE_CHARS), inner.from);
+  const callee: readonly string[] = before.match(/[A-Za-z_$@][\w$]*/g) ?? [];
   const last = callee.at(-1) ?? '';
   if (SUPPRESSING_FUNCTIONS.has(last)) return 'swallow';
   return DEFERRING_FUNCTIONS.has(last) && (last !== 'register' || callee.includes('atexit')) ? 'later' : null;

@@ -13,6 +13,7 @@ export {
   type TamperingKind,
 } from './finding.ts';
 export { attributeTricks, ignoredTests } from './git-files.ts';
+export { baseTextOf, parsedFiles, readableFiles, sourcesOf, unreadCode } from './reading.ts';
 export { wholeFileChanges } from './removed-tests.ts';
 export { exportedLibraries, suspiciousCode } from './suspicious-code.ts';
 export {
@@ -24,4 +25,4 @@ export {
   shadowingFile,
 } from './test-environment.ts';
 export { comparedTests, isStillRun, testNameStyle } from './tests.ts';
-export { firstChange, type InspectedFile, inspectFile, type PatchTexts, textsToParse } from './view.ts';
+export { firstChange, type InspectedFile, inspectFile, type PatchTexts } from './view.ts';

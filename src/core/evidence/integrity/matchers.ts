@@ -12,11 +12,13 @@ export function squeeze(text: string): string {
       continue;
     }
     if (/^[)\]}]/.test(token) && out.endsWith(',')) out = out.slice(0, -1);
-    if (gap && /\w$/.test(out) && /^\w/.test(token)) out += ' ';
+    if (gap && /^\w/.test(token) && /\w/.test(out.at(-1) ?? '')) out += ' ';
     out += /^'[^'"\\]*'$|^`[^`"\\$\n]*`$/.test(token) ? `"${token.slice(1, -1)}"` : token;
     gap = false;
   }
-  return out.replace(/[,;]+$/, '');
+  let end = out.length;
+  while (/[,;]/.test(out[end - 1] ?? '')) end--;
+  return out.slice(0, end);
 }
 
 const LITERAL =

@@ -2,7 +2,6 @@ import {
   ancestors,
   child,
   contentOf,
-  nodesWithin,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
@@ -162,21 +161,44 @@ export const CARRIER_RULE: CodeRule = {
   fits: () => true,
 };
 
-/** Variables that hold an object with a test library, or a value taken from one. */
+/** A variable that is given a value, and whether the value holds a library as far as it was read. */
+interface OpenValue {
+  readonly name: string;
+  readonly value: SyntaxNode;
+  holds: boolean;
+}
+
+function openValue(tree: SyntaxTree, node: SyntaxNode): OpenValue | null {
+  if (!/^(?:variable_declarator|assignment|assignment_expression)$/.test(node.type)) return null;
+  const [target, value] = [child(node, 'name', 'left'), child(node, 'value', 'right')];
+  if (target?.type !== 'identifier' || !value || /function|lambda|class/.test(value.type)) return null;
+  return { name: nodeText(tree, target), value, holds: false };
+}
+
+const ITEMS = /^(?:arguments|argument_list|array|list|tuple|pair|dictionary)$/;
+
+/**
+ * Variables that hold an object with a test library, or a value taken from one. A value within others is read once, for
+ * all of them.
+ */
 export function carriersOf(tree: SyntaxTree, isLibrary: (node: SyntaxNode) => boolean): ReadonlySet<string> {
   const carriers = new Set<string>();
+  const open: OpenValue[] = [];
   for (const node of tree.nodes) {
-    if (!/^(?:variable_declarator|assignment|assignment_expression)$/.test(node.type)) continue;
-    const [target, value] = [child(node, 'name', 'left'), child(node, 'value', 'right')];
-    if (target?.type !== 'identifier' || !value || /function|lambda|class/.test(value.type)) continue;
-    const holds = [...nodesWithin(tree, value)].some(
-      (each) =>
-        each.type === 'identifier' &&
-        (carriers.has(nodeText(tree, each)) ||
-          (/^(?:arguments|argument_list|array|list|tuple|pair|dictionary)$/.test(each.parent?.type ?? '') &&
-            isLibrary(each))),
-    );
-    if (holds) carriers.add(nodeText(tree, target));
+    while ((open.at(-1)?.value.to ?? node.to) < node.to) open.pop();
+    const opened = openValue(tree, node);
+    if (opened) open.push(opened);
+    if (node.type !== 'identifier' || open.length === 0) continue;
+    const around = open.findLastIndex(({ value }) => value.from <= node.from);
+    if (around < 0 || open[around]?.holds) continue;
+    const isItem = ITEMS.test(node.parent?.type ?? '');
+    if (!carriers.has(nodeText(tree, node)) && !(isItem && isLibrary(node))) continue;
+    // What is around a value that holds one does, too.
+    for (let i = around; open[i] && !open[i]?.holds; i--) {
+      const one = open[i] as OpenValue;
+      one.holds = true;
+      carriers.add(one.name);
+    }
   }
   return carriers;
 }

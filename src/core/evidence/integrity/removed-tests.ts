@@ -107,6 +107,7 @@ function likelySuccessors(
     for (const assertion of assertionsIn(one.view.after, one.test)) byAssertion.set(assertion, one);
   }
   const paired = new Map(comparisons.map(({ matched, paired: own }) => [matched.view, own] as const));
+  const similarlyNamed = namesAmong(came);
   return (removed) => {
     const shared = new Map<TestWithBody, number>();
     for (const line of removed.lines) {
@@ -120,21 +121,50 @@ function likelySuccessors(
       const successor = now && now.form.subject === one.form.subject ? byAssertion.get(now) : undefined;
       return successor ? [successor] : [];
     });
-    const named = came.filter(
-      (one) => one.view === removed.view && hasSimilarName(removed.test.name, one.test.name),
-    );
-    return [...same.sort(([, a], [, b]) => b - a).map(([one]) => one), ...asked, ...named];
+    return [...same.sort(([, a], [, b]) => b - a).map(([one]) => one), ...asked, ...similarlyNamed(removed)];
   };
 }
 
 /** Minimum share of a name's words found in another name for it to be a rewording. Default. */
 const SAME_NAME_SHARE = 0.6;
+/** Maximum names that one is compared with: those that share its rarest words. Default. */
+const MAX_NAMES_COMPARED = 100;
 
-function hasSimilarName(before: string, after: string): boolean {
-  const words = (name: string) => new Set(name.toLowerCase().match(/[a-z0-9]+/g));
-  const [old, now] = [words(before), words(after)];
+const nameWords = (name: string): ReadonlySet<string> => new Set(name.toLowerCase().match(/[a-z0-9]+/g));
+
+function hasSimilarWords(old: ReadonlySet<string>, now: ReadonlySet<string>): boolean {
   const shared = [...old].filter((word) => now.has(word)).length;
   return shared >= 3 && shared / Math.max(old.size, now.size) >= SAME_NAME_SHARE;
+}
+
+/** New tests of the same file whose names say almost the same. */
+function namesAmong(came: readonly TestWithBody[]): (removed: TestWithBody) => readonly TestWithBody[] {
+  const all = came.map((one, index) => ({ one, index, words: nameWords(one.test.name) }));
+  const byView = new Map<TestView, Map<string, (typeof all)[number][]>>();
+  for (const each of all) {
+    const byWord = byView.get(each.one.view) ?? new Map<string, (typeof all)[number][]>();
+    byView.set(each.one.view, byWord);
+    for (const word of each.words) {
+      const same = byWord.get(word);
+      if (same) same.push(each);
+      else byWord.set(word, [each]);
+    }
+  }
+  return ({ view, test }) => {
+    const byWord = byView.get(view);
+    const words = nameWords(test.name);
+    const groups = [...words].map((word) => byWord?.get(word) ?? []).sort((a, b) => a.length - b.length);
+    const compared = new Set<(typeof all)[number]>();
+    for (const group of groups)
+      for (const each of group) {
+        if (compared.size === MAX_NAMES_COMPARED) break;
+        compared.add(each);
+      }
+    return [...compared]
+      .filter((each) => hasSimilarWords(words, each.words))
+      .sort((a, b) => a.index - b.index)
+      .map(({ one }) => one);
+  };
 }
 
 /** Whether all assertions of a test are still made, unchanged or in a test table. */

@@ -2,8 +2,9 @@ import {
   ancestors,
   type Chain,
   child,
+  firstFrom,
   isComment,
-  nodesWithin,
+  isString,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
@@ -11,7 +12,6 @@ import {
 import type { ParsedTests } from './assertions.ts';
 import { annotationNames, annotationsOf, enclosingCase, isCallback, type TestCase } from './cases.ts';
 import { constantTruth } from './constants.ts';
-import { guardsOf } from './guards.ts';
 
 /** A place that disables tests: the test that it marks, or all others. */
 export interface SkipMarker {
@@ -49,10 +49,8 @@ export function skipMarkersIn({ side, cases, chains }: ParsedTests): readonly Sk
   const found = [
     ...marked.flatMap(({ chain, markers }) => (nameFor(tree, chain) === null ? markers : [])),
     ...tree.nodes.flatMap((node) => atNode(tree, node)),
-    ...cases.flatMap((one) => [
-      ...inOptions(tree, one),
-      ...inAnnotations(tree, annotationsOf(one.node), names),
-    ]),
+    ...inOptions(tree, cases),
+    ...cases.flatMap((one) => inAnnotations(tree, annotationsOf(one.node), names)),
   ];
   return found.filter(
     ({ offset }) => side.mask[offset] !== ' ' || /^\/\//.test(tree.text.slice(offset, offset + 2)),
@@ -102,20 +100,40 @@ function atNode(tree: SyntaxTree, node: SyntaxNode): readonly SkipMarker[] {
   return skips ? [at] : [];
 }
 
-/** Options and tags in the head of a test: `{ skip: true }`, `skip: true`, `:focus`, `[.]`. */
-function inOptions(tree: SyntaxTree, { node, head, body, suite }: TestCase): readonly SkipMarker[] {
-  return [...nodesWithin(tree, { from: head, to: body })].flatMap((each) => {
-    const text = nodeText(tree, each).slice(0, 200);
-    if (tree.grammar === 'ruby' && each.type === 'simple_symbol' && SKIP_OPTIONS.test(text.slice(1)))
-      return [{ offset: each.from, focus: text === ':focus' }];
-    if (tree.grammar === 'cpp' && /string/.test(each.type) && /\[!?\.(?:skip|hide)?\]/.test(text) && !suite)
-      return [{ offset: each.from, focus: false }];
-    if (each.type !== 'pair' || ancestors(each, node).some(isCallback)) return [];
-    const [key, value] = each.children.filter(({ named }) => named);
-    const name = key ? nodeText(tree, key).replace(/\W/g, '') : '';
-    if (!value || !SKIP_OPTIONS.test(name) || nodeText(tree, value) === 'false') return [];
-    return [{ offset: each.from, focus: /^(?:only|focus|solo)$/.test(name) }];
+/** Options and tags in the heads of tests: `{ skip: true }`, `skip: true`, `:focus`, `[.]`. */
+function inOptions(tree: SyntaxTree, cases: readonly TestCase[]): readonly SkipMarker[] {
+  const byNode = new Map(cases.map((one) => [one.node, one] as const));
+  return tree.nodes.flatMap((each) => {
+    const found = option(tree, each);
+    if (!found) return [];
+    for (const at of ancestors(each)) {
+      const one = byNode.get(at);
+      const counts = one && each.from >= one.head && each.to <= one.body;
+      if (counts && !(found.onlyTests && one.suite)) return [{ offset: each.from, focus: found.focus }];
+      if (each.type === 'pair' && isCallback(at)) return [];
+    }
+    return [];
   });
+}
+
+/** What an option of a test would do, if the node is one. */
+function option(
+  tree: SyntaxTree,
+  each: SyntaxNode,
+): { readonly focus: boolean; readonly onlyTests: boolean } | null {
+  if (tree.grammar === 'ruby' && each.type === 'simple_symbol') {
+    const text = nodeText(tree, each);
+    return SKIP_OPTIONS.test(text.slice(1)) ? { focus: text === ':focus', onlyTests: false } : null;
+  }
+  if (tree.grammar === 'cpp' && isString(each))
+    return /\[!?\.(?:skip|hide)?\]/.test(nodeText(tree, each).slice(0, 200))
+      ? { focus: false, onlyTests: true }
+      : null;
+  if (each.type !== 'pair') return null;
+  const [key, value] = each.children.filter(({ named }) => named);
+  const name = key ? nodeText(tree, key).replace(/\W/g, '') : '';
+  if (!value || !SKIP_OPTIONS.test(name) || nodeText(tree, value) === 'false') return null;
+  return { focus: /^(?:only|focus|solo)$/.test(name), onlyTests: false };
 }
 
 /**
@@ -163,15 +181,15 @@ function skipsByConstant(text: string): boolean {
 }
 
 /** Whether a marker skips only under a condition that may be false. */
-export function isConditional({ side, cases }: ParsedTests, { offset }: SkipMarker): boolean {
+export function isConditional({ side, cases, guardsOf }: ParsedTests, { offset }: SkipMarker): boolean {
   const { tree } = side;
   const text = side.code.slice(offset, offset + 200);
   if (ALWAYS_SKIPS.test(text) || skipsByConstant(text)) return false;
   if (CONDITIONAL_SKIP.test(text) || SKIP_BY_VALUE.test(text)) return true;
-  const node = tree?.nodes.findLast(({ from }) => from === offset);
+  const node = tree?.nodes[firstFrom(tree, offset + 1) - 1];
   const owner = enclosingCase(side, cases, offset)?.node ?? null;
-  if (!tree || !node) return false;
+  if (!tree || node?.from !== offset) return false;
   const outer = ancestors(node, owner).flatMap((each) => child(each, 'condition') ?? []);
   const isFixed = outer.some((condition) => constantTruth(nodeText(tree, condition)) === true);
-  return !isFixed && guardsOf(tree, node, owner).includes('condition');
+  return !isFixed && guardsOf(node, owner).includes('condition');
 }

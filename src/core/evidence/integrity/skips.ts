@@ -1,8 +1,8 @@
-import { ancestors } from '../../source/index.ts';
+import { ancestors, firstFrom } from '../../source/index.ts';
 import { type ParsedTests, type TestView, testAround } from './assertions.ts';
 import { enclosingCase, isCallback, isFunction, lastBefore, type TestCase } from './cases.ts';
 import type { Suspicion } from './finding.ts';
-import { type Guard, guardsOf } from './guards.ts';
+import { type Guard, guardReader } from './guards.ts';
 import type { MatchedView } from './matching.ts';
 import { isConditional, type SkipMarker, skipMarkersIn } from './skip-markers.ts';
 import { lineIndexAt, nearestChange } from './view.ts';
@@ -14,7 +14,7 @@ const changeAt = ({ side }: ParsedTests, { offset }: SkipMarker) =>
 export function focusedTests({ after }: TestView): readonly Suspicion[] {
   // A test of a test library declares tests, when those of the file are known already.
   const isWithinTest = ({ offset }: SkipMarker): boolean =>
-    after.tests.some(({ body, end }) => body <= offset && offset < end);
+    enclosingCase(after.side, after.cases, offset, ({ suite, body }) => !suite && body <= offset) !== null;
   const focused = skipMarkersIn(after).filter((marker) => marker.focus && changeAt(after, marker) !== null);
   const marker = focused.find((one) => !isWithinTest(one)) ?? focused[0];
   if (!marker) return [];
@@ -44,6 +44,8 @@ function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
   const old = skipMarkersIn(before).filter(({ focus }) => !focus);
   const isKnown = baseTestFilter(matched);
   const already = new Set(old.map((marker) => owner(before, marker)?.name));
+  const names = new Set(before.cases.map(({ name }) => name));
+  const isRenamed = (one: TestCase | null) => one === null || !names.has(one.name);
   const given = old.filter((marker) => changeAt(before, marker) !== null).length;
   const added = skipMarkersIn(after).filter((marker) => {
     const one = owner(after, marker);
@@ -54,13 +56,13 @@ function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
     );
   });
   // A skip under another name, or elsewhere in the file, is not new.
-  if (added.length <= given && added.every((marker) => isRenamed(owner(after, marker), before))) return [];
+  if (added.length <= given && added.every((marker) => isRenamed(owner(after, marker)))) return [];
   // A skip that always holds is more severe than a conditional one.
   const worst = added.find((marker) => !isConditional(after, marker)) ?? added[0];
   if (!worst) return [];
   const at = changeAt(after, worst);
   const owners = added.map((marker) => owner(after, marker));
-  const tests = owners.every((one) => one !== null && !isRenamed(one, before))
+  const tests = owners.every((one) => one !== null && !isRenamed(one))
     ? owners.flatMap((one) => one?.name ?? [])
     : [];
   return isConditional(after, worst)
@@ -75,9 +77,6 @@ function newSkipMarkers(matched: MatchedView): readonly Suspicion[] {
       ]
     : [{ kind: 'test-skipped', what: 'a test was skipped or marked as to do', at, tests }];
 }
-
-const isRenamed = (one: TestCase | null, { cases }: ParsedTests): boolean =>
-  one === null || !cases.some(({ name }) => name === one.name);
 
 /** Recognizes base tests by name, by content, or by the tests inside. */
 function baseTestFilter({ view: { before, after }, kept }: MatchedView): (one: TestCase) => boolean {
@@ -123,24 +122,21 @@ function newlyGuardedTests({ inspected, before, after }: TestView): readonly Sus
 }
 
 function guardsOfCases({
-  side: { tree },
+  side,
   tests,
 }: ParsedTests): ReadonlyMap<string, { guards: readonly Guard[]; at: number }> {
-  const nodes = new Set(tests.map(({ node }) => node));
-  return new Map(
-    tests.map(
-      ({ name, node, at }) => [name, { guards: tree ? guardsOf(tree, node, null, nodes) : [], at }] as const,
-    ),
-  );
+  const guardsOf = guardReader(side, new Set(tests.map(({ node }) => node)));
+  return new Map(tests.map(({ name, node, at }) => [name, { guards: guardsOf(node, null), at }] as const));
 }
 
 /** Guards that occur more often than before. */
 export function surplus(now: readonly Guard[], old: readonly Guard[]): readonly Guard[] {
-  const left = [...old];
+  const left = new Map<Guard, number>();
+  for (const one of old) left.set(one, (left.get(one) ?? 0) + 1);
   return now.filter((one) => {
-    const at = left.indexOf(one);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
+    const count = left.get(one) ?? 0;
+    left.set(one, count - 1);
+    return count <= 0;
   });
 }
 
@@ -158,6 +154,10 @@ function earlyReturns({ view: { after }, kept }: MatchedView): readonly Suspicio
       side.changes[lineIndexAt(side, node.from)] &&
       EMPTY_RETURN.test(side.code.slice(node.from, node.to).trim()),
   );
+  const later = Map.groupBy(
+    kept.map(([, { at, end }]) => ({ from: at, end })).sort((a, b) => a.from - b.from),
+    ({ from }) => testAround(after, from),
+  );
   const found = returns.find((node) => {
     const home = ancestors(node).find(
       (each) =>
@@ -166,13 +166,9 @@ function earlyReturns({ view: { after }, kept }: MatchedView): readonly Suspicio
         (/^(?:do_block|block)$/.test(each.type) && each.field === 'block'),
     );
     const test = testAround(after, node.from);
-    return kept.some(
-      ([, { at }]) =>
-        at > node.from &&
-        (home === undefined || at < home.to) &&
-        (test === null || at < test.end) &&
-        testAround(after, at) === test,
-    );
+    const own = later.get(test) ?? [];
+    const next = own[firstFrom({ nodes: own }, node.from + 1)];
+    return next !== undefined && next.from < Math.min(home?.to ?? next.end, test?.end ?? next.end);
   });
   if (!found) return [];
   const at = side.changes[lineIndexAt(side, found.from)] ?? null;

@@ -3,14 +3,20 @@ import {
   child,
   contentOf,
   type Exported,
+  exportsOf,
+  type FileExport,
   isString,
+  NO_EXPORTS,
   nodeText,
   type SyntaxNode,
   type SyntaxTree,
+  type TextNames,
+  textNames,
   type Use,
   unparsed,
   usesOf,
 } from '../../source/index.ts';
+import { besideIn } from './beside.ts';
 import { CODE_RULES, declarationRule, LIBRARIES } from './code-rules.ts';
 import type { CodeRule } from './exit-rules.ts';
 import type { Change, Suspicion } from './finding.ts';
@@ -31,7 +37,7 @@ const MAX_FINDINGS_PER_FILE = 3;
 export function suspiciousCode(
   inspected: InspectedFile,
   moved: (text: string) => boolean,
-  exported: Exported = [],
+  exports: PatchExports,
 ): readonly Suspicion[] {
   const { file, language, views } = inspected;
   const production = file.role === 'production';
@@ -40,7 +46,7 @@ export function suspiciousCode(
   const subject = production ? 'production code' : 'a test support file';
   return views
     .flatMap((view) =>
-      newHits(view, file.path, production, exported).filter(({ change }) => !moved(change.line.text)),
+      newHits(view, file.path, production, exports).filter(({ change }) => !moved(change.line.text)),
     )
     .sort((a, b) => Number(a.rule.isQuestion ?? false) - Number(b.rule.isQuestion ?? false))
     .slice(0, MAX_FINDINGS_PER_FILE)
@@ -55,24 +61,35 @@ export function suspiciousCode(
     }));
 }
 
-/** Test libraries that production files of a patch re-export under other names. */
-export function exportedLibraries(files: readonly InspectedFile[]): Exported {
-  return files.flatMap(({ file, views }) => {
+/** Test libraries that production files of a patch re-export under other names, and the names that show it. */
+interface PatchExports {
+  readonly exported: Exported;
+  /** Names of these texts as they are without what other files export. */
+  readonly names: ReadonlyMap<SyntaxTree, TextNames>;
+}
+
+export function exportedLibraries(files: readonly InspectedFile[]): PatchExports {
+  const names = new Map<SyntaxTree, TextNames>();
+  const found = files.flatMap(({ file, views }) => {
     if (file.role !== 'production') return [];
     const stem =
       /([^/]+)\/(?:index|__init__)\.\w+$/.exec(file.path)?.[1] ?? /([^/]+?)\.\w+$/.exec(file.path)?.[1];
-    return views.flatMap(({ after }) =>
-      after.tree && stem !== undefined
-        ? usesOf(after.tree)
-            .named()
-            .flatMap(([name, path]) =>
-              LIBRARIES.test(path) && name !== path
-                ? [{ file: stem, name: name.replace(/^(?:module\.)?exports\.?/, ''), path }]
-                : [],
-            )
-        : [],
-    );
+    return views.flatMap(({ after: { tree } }) => {
+      if (!tree || stem === undefined) return [];
+      const own = textNames(tree);
+      names.set(tree, own);
+      return own.bindings
+        .named()
+        .flatMap(([name, path]): FileExport[] =>
+          LIBRARIES.test(path) && name !== path
+            ? [{ file: stem, name: name.replace(/^(?:module\.)?exports\.?/, ''), path }]
+            : [],
+        );
+    });
   });
+  return found.length === 0
+    ? { exported: NO_EXPORTS, names }
+    : { exported: exportsOf(found), names: new Map() };
 }
 
 /** Matches on added lines, except those that only replace a match of the same rule on a removed line. */
@@ -80,20 +97,20 @@ function newHits(
   { before, after }: View,
   path: string,
   production: boolean,
-  exported: Exported,
+  exports: PatchExports,
 ): readonly RuleHit[] {
   const entry = ENTRY_POINT.test(path) || after.tree?.text.startsWith('#!') === true;
   const counts = ({ normalInPrograms, onlyInProduction }: CodeRule) =>
     !(entry && normalInPrograms) && (production || !onlyInProduction);
   // A line that made the same check before was only reformatted; a moved line is recognized by its text.
   const texts = new Set(after.changes.flatMap((change) => (change ? [change.line.text.trim()] : [])));
-  const was = hitsIn(before, counts, production, exported)
-    .filter(({ change }) => !texts.has(change.line.text.trim()))
-    .map(({ rule }) => rule.what);
-  return hitsIn(after, counts, production, exported).filter(({ rule }) => {
-    const old = was.indexOf(rule.what);
-    if (old >= 0) was.splice(old, 1);
-    return old < 0;
+  const was = new Map<string, number>();
+  for (const { rule, change } of hitsIn(before, counts, production, exports))
+    if (!texts.has(change.line.text.trim())) was.set(rule.what, (was.get(rule.what) ?? 0) + 1);
+  return hitsIn(after, counts, production, exports).filter(({ rule }) => {
+    const left = was.get(rule.what) ?? 0;
+    was.set(rule.what, left - 1);
+    return left <= 0;
   });
 }
 
@@ -114,12 +131,17 @@ function hitsIn(
   side: Side,
   counts: (rule: CodeRule) => boolean,
   production: boolean,
-  exported: Exported,
+  { exported, names }: PatchExports,
 ): readonly RuleHit[] {
   if (!side.changes.some((change) => change !== null)) return [];
   const tree = side.tree ?? unparsed(side.code.replace(COMMENT_LINE, (line) => ' '.repeat(line.length)));
   const rules = CODE_RULES.filter(counts);
-  const { uses, valuesOf: pathsOf, named } = usesOf(tree, exported);
+  const certain = rules.filter(({ isQuestion }) => !isQuestion);
+  const isTouched = (offset: number) => side.changes[lineIndexAt(side, offset)] != null;
+  const own = names.get(tree) ?? textNames(tree, exported);
+  const { valuesOf: pathsOf, named } = own.bindings;
+  const uses = usesOf(own, isTouched);
+  const beside = besideIn(tree);
   const bound = new Set(named().map(([name]) => name));
   const carriers = carriersOf(
     tree,
@@ -128,25 +150,26 @@ function hitsIn(
   const hits = new Map<number, RuleHit>();
   const see = (
     { node, from, path }: Pick<Use, 'node' | 'from' | 'path'>,
-    find: () => CodeRule | undefined | null,
+    find: (rules: readonly CodeRule[]) => CodeRule | undefined | null,
   ) => {
     const line = lineIndexAt(side, from);
     const change = side.changes[line];
     const old = hits.get(line);
     // What may be honest does not hide what stands beside it and cannot be.
-    const rule = change && (!old || old.rule.isQuestion) ? find() : null;
+    const rule = change && (!old || old.rule.isQuestion) ? find(old ? certain : rules) : null;
     if (!change || !rule || !counts(rule) || (old && rule.isQuestion)) return;
     if (rule.kind === 'exit-trick' && (runsOnlyOnDemand(tree, node) || (!production && !isStatement(node))))
       return;
     const name = rule.kind === 'exit-trick' && /^[\w.!]{1,40}$/.test(path) ? ` (\`${path}\`)` : '';
     hits.set(line, { rule, name, change, known: side.tree !== null });
   };
-  for (const use of [...uses, ...quotedUses(tree)])
+  for (const use of [...uses, ...quotedUses(tree, isTouched)])
     see(
       use,
-      () =>
-        rules.find(({ fits }) => fits(use, tree, pathsOf)) ??
-        (use.written &&
+      (asked) =>
+        asked.find(({ fits }) => fits(use, tree, pathsOf, beside)) ??
+        (asked === rules &&
+        use.written &&
         use.path.includes('.') &&
         carriers.has(/^\w+/.exec(nodeText(tree, use.node))?.[0] ?? '')
           ? CARRIER_RULE
@@ -158,15 +181,17 @@ function hitsIn(
 }
 
 /** Texts in quotes, as if each were a name. */
-const quotedUses = (tree: SyntaxTree): readonly Use[] =>
-  tree.nodes.filter(isString).map((node) => ({
-    node,
-    from: node.from,
-    to: node.to,
-    path: `"${contentOf(nodeText(tree, node)).slice(0, 200)}`,
-    args: null,
-    written: false,
-  }));
+const quotedUses = (tree: SyntaxTree, counts: (offset: number) => boolean): readonly Use[] =>
+  tree.nodes
+    .filter((node) => isString(node) && counts(node.from))
+    .map((node) => ({
+      node,
+      from: node.from,
+      to: node.to,
+      path: `"${contentOf(nodeText(tree, node)).slice(0, 200)}`,
+      args: null,
+      written: false,
+    }));
 
 /** In a test, passing on or faking an exit does not end the process. */
 function isStatement(node: SyntaxNode): boolean {

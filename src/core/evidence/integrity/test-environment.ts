@@ -49,13 +49,11 @@ function loweredThreshold({ changes }: InspectedFile): Change | null {
         ? [{ change, name: (match[1] as string).toLowerCase(), value }]
         : [];
     });
-  const now = found('added');
-  const lowered = found('removed').find(({ name, value }) => {
-    const same = now.filter((one) => one.name === name);
-    return same.length === 0 || same.every((one) => one.value < value);
-  });
+  const now = Map.groupBy(found('added'), ({ name }) => name);
+  const most = new Map([...now].map(([name, all]) => [name, Math.max(...all.map(({ value }) => value))]));
+  const lowered = found('removed').find(({ name, value }) => (most.get(name) ?? -1) < value);
   if (!lowered) return null;
-  return now.find(({ name }) => name === lowered.name)?.change ?? lowered.change;
+  return now.get(lowered.name)?.[0]?.change ?? lowered.change;
 }
 
 /** Files that are loaded instead of a library that tests import, or programs found before those of the machine. */
@@ -76,10 +74,10 @@ export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
 
 /** Variables that affect every program started with them. */
 const STARTUP_VARIABLES =
-  /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*['"\]]{0,2}\s*(?::|=(?!=))/;
+  /\bNODE_OPTIONS\b.{0,200}(?:--?(?:r|require|import|loader|experimental-loader|test\b[\w-]*)\b)|\b(?:PYTEST_ADDOPTS|PYTEST_PLUGINS|PYTHONOPTIMIZE|PYTHONSTARTUP|RUBYOPT|JAVA_TOOL_OPTIONS|LD_PRELOAD|DYLD_INSERT_LIBRARIES|GOFLAGS|CARGO_BUILD_RUSTFLAGS|PERL5OPT)\b\s*(?:['"\]]{1,2}\s*)?(?::|=(?!=))/;
 /** The same without a value; one that goes on in the next line is not read. */
 const EMPTIED =
-  /\b[A-Z_]+\b\s*['"\]]{0,2}\s*[:=]\s*(?:''|""|null|undefined|None|nil)(?=\s*(?:$|[,;})#]|\/\/))/g;
+  /\b[A-Z_]+\b\s*(?:['"\]]{1,2}\s*)?[:=]\s*(?:''|""|null|undefined|None|nil)(?=\s*(?:$|[,;})#]|\/\/))/g;
 
 /** Files of containers and of deployment: nothing of them runs when tests do, unless a test deploys. */
 const DEPLOYMENT =
@@ -184,15 +182,19 @@ function missingLines(
   const left = new Map<string, number>();
   for (const text of added) left.set(text, (left.get(text) ?? 0) + 1);
   const names = new Set(before.code.match(/[A-Za-z_$][\w$]*/g));
-  const alike = code ? Map.groupBy(added, shapeOf) : new Map<string, string[]>();
+  const wordsOf = (line: string): readonly string[] => line.match(/[\w$]+|[^\w$]/g) ?? [];
+  const lines = (code ? added : []).map((line) => ({ line, words: wordsOf(line) }));
+  const alike = Map.groupBy(lines, ({ line }) => shapeOf(line));
   const known = new Set<string>();
   const missing = before.changes.flatMap((change, index) => {
     const text = change ? plain(before, index) : '';
     if (!change || text === '') return [];
     const same = left.get(text) ?? 0;
     left.set(text, same - 1);
-    const others = alike.get(shapeOf(text))?.slice(0, MAX_SIMILAR_LINES) ?? [];
-    const successor = same > 0 ? text : others.find((one) => differsOnlyInNewNames(text, one, names));
+    const others = same > 0 ? [] : (alike.get(shapeOf(text))?.slice(0, MAX_SIMILAR_LINES) ?? []);
+    const own = others.length > 0 ? wordsOf(text) : [];
+    const renamed = others.find(({ line, words }) => line !== text && onlyNewNames(own, words, names));
+    const successor = same > 0 ? text : renamed?.line;
     if (successor !== undefined) known.add(successor);
     return successor === undefined ? [{ text, change }] : [];
   });
@@ -205,52 +207,60 @@ const MAX_SIMILAR_LINES = 50;
 const shapeOf = (text: string): string => text.replace(/(?<![\w$])[A-Za-z_$][\w$]*/g, 'a');
 
 /** The same line with a name that is new in the file: the called function was renamed. */
-function differsOnlyInNewNames(text: string, other: string, names: ReadonlySet<string>): boolean {
-  const words = (line: string): readonly string[] => line.match(/[\w$]+|[^\w$]/g) ?? [];
-  const [old, now] = [words(text), words(other)];
-  if (now.length !== old.length || text === other) return false;
-  const different = now.filter((word, i) => word !== old[i]);
-  return different.every((word) => /^[A-Za-z_$][\w$]*$/.test(word) && !names.has(word));
-}
+const onlyNewNames = (old: readonly string[], now: readonly string[], names: ReadonlySet<string>): boolean =>
+  now.length === old.length &&
+  now.every((word, i) => word === old[i] || (/^[A-Za-z_$][\w$]*$/.test(word) && !names.has(word)));
 
 /** Marks a line that begins a new part of a file instead of extending an existing one. */
 const PART_START =
   /^\s*(?:@|#\[|(?:export|public|private|protected|static|async|final|pub|override|open|internal)\b|(?:function|class|interface|type|enum|def|fn|func|fun|mod|module|struct|trait|impl|use|import|from|require|include|using|package|namespace|describe|it|test|macro_rules|context|let!?\(|subject|shared_examples)\b|[\w$'"-]+\s*(?::(?!:)|=>|\([^)]*\)\s*(?::[^={}();]{1,80})?\{))|^(?:(?:const|let|var|my)\b|[A-Za-z_]\w*\s*:?=(?!=))/;
-const PART_END = /^\s*(?:[)\]}>,;]+|end|fi|done)[\s,;]*$/;
+const PART_END = /^\s*(?:[)\]}>,;][)\]}>,;\s]*|(?:end|fi|done)[\s,;]*)$/;
 
 /** Finds added lines that extend a part of the base or redefine one of its names. */
 function insertedLine({ before, after }: View, known: ReadonlySet<string>): ChangedLine | null {
   let depth = 0;
+  const parts = addedParts();
+  const isKnownName = definedIn(before);
   for (const [index, change] of after.changes.entries()) {
     if (!change) depth = 0;
     const mask = lineText(after, index, 'mask');
+    const isIndented = parts(mask, change !== null);
     if (!change || mask.trim() === '' || known.has(squeeze(lineText(after, index)))) continue;
     const top = depth <= 0;
     depth += (mask.match(/[([{]/g)?.length ?? 0) - (mask.match(/[)\]}]/g)?.length ?? 0);
     const inside = /^\s/.test(mask) && after.changes[index - 1] && !top;
     if (inside || PART_END.test(mask)) continue;
-    const indented = index > 0 && after.changes[index - 1] !== null && belongsToAddedPart(after, index);
-    if (!indented && (!PART_START.test(mask) || redefinesName(lineText(after, index), before))) return change;
+    if (!isIndented && (!PART_START.test(mask) || isKnownName(lineText(after, index)))) return change;
   }
   return null;
 }
 
-/** Whether an added line above begins the block that contains this line, judged by indentation. */
-function belongsToAddedPart(side: Side, index: number): boolean {
-  const depth = (line: string) => line.length - line.trimStart().length;
-  const own = depth(lineText(side, index, 'mask'));
-  for (let i = index - 1; i >= 0 && side.changes[i]; i--) {
-    const line = lineText(side, i, 'mask');
-    if (line.trim() !== '' && depth(line) < own) return PART_START.test(line);
-  }
-  return false;
+/**
+ * Whether an added line begins the block that contains the next added line, judged by indentation. Called for each line in
+ * order; keeps only the lines that may still contain others.
+ */
+function addedParts(): (mask: string, added: boolean) => boolean {
+  const open: { readonly depth: number; readonly begins: boolean }[] = [];
+  return (mask, added) => {
+    if (!added) open.length = 0;
+    if (!added || mask.trim() === '') return false;
+    const depth = mask.length - mask.trimStart().length;
+    while ((open.at(-1)?.depth ?? -1) >= depth) open.pop();
+    const isInside = open.at(-1)?.begins ?? false;
+    open.push({ depth, begins: PART_START.test(mask) });
+    return isInside;
+  };
 }
 
-/** A name that the base also defines: the later definition wins. */
-function redefinesName(line: string, { code }: Side): boolean {
-  const words = String.raw`^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|const\s+|let\s+|var\s+|def\s+|class\s+)?`;
-  const name = new RegExp(`${words}([\\w$]+)\\s*(?:[:=(])`).exec(line)?.[1];
-  return (
-    name !== undefined && new RegExp(`${words}${name.replace(/\$/g, '\\$')}\\s*(?:[:=(])`, 'm').test(code)
-  );
+const DEFINED_NAME =
+  /^\s*(?:export\s+)?(?:async\s+)?(?:function\s+|const\s+|let\s+|var\s+|def\s+|class\s+)?([\w$]+)\s*(?:[:=(])/;
+
+/** Whether a line defines a name that the base also defines: the later definition wins. */
+function definedIn({ code }: Side): (line: string) => boolean {
+  const nameIn = (line: string) => DEFINED_NAME.exec(line)?.[1];
+  const names = new Set(code.split('\n').map(nameIn));
+  return (line) => {
+    const name = nameIn(line);
+    return name !== undefined && names.has(name);
+  };
 }

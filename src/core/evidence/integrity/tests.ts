@@ -2,7 +2,7 @@ import { counted } from '../../model/index.ts';
 import type { PatchFile } from '../../patches/index.ts';
 import { languageOf } from '../languages.ts';
 import { type Assertion, assertionsIn, type TestView, testAround, testNames } from './assertions.ts';
-import { enclosingCase, type TestCase } from './cases.ts';
+import { enclosingCase, lastBefore, type TestCase } from './cases.ts';
 import { changedData } from './changed-data.ts';
 import { type Suspicion, wasOrWere } from './finding.ts';
 import type { Guard } from './guards.ts';
@@ -22,10 +22,10 @@ export function comparedTests(
     paired: likelyPairs(matched),
     covers: coverageOf(matched),
   }));
-  const allRemoved = removedTests(comparisons, counts);
+  const allRemoved = Map.groupBy(removedTests(comparisons, counts), ({ view }) => view);
   return comparisons.map((comparison) => {
     const { matched, paired } = comparison;
-    const removed = allRemoved.filter(({ view }) => view === matched.view).map(({ test }) => test);
+    const removed = (allRemoved.get(matched.view) ?? []).map(({ test }) => test);
     return {
       file: matched.view.file,
       suspicions: [
@@ -153,17 +153,19 @@ function relaxedLimits({ view, kept }: MatchedView): readonly Suspicion[] {
   if (view.file.change === 'added') return [];
   const { before, after } = view;
   const known = new Set(before.cases.map(({ name }) => name));
+  const steady = kept.map(([, now]) => now).sort((a, b) => a.at - b.at);
   const counts = (offset: number) => {
     const owner = enclosingCase(after.side, after.cases, offset);
     return (
-      owner === null || known.has(owner.name) || kept.some(([, { at }]) => at >= owner.at && at < owner.end)
+      owner === null || known.has(owner.name) || lastBefore(steady, owner.end) > lastBefore(steady, owner.at)
     );
   };
   return ALLOWANCES.flatMap(({ what, pattern }) => {
-    const old = limitsIn(before.side, pattern, () => true).map(({ amount }) => amount);
-    const [found] = limitsIn(after.side, pattern, counts).filter(
-      ({ amount }) => !old.some((one) => one >= amount),
+    const most = limitsIn(before.side, pattern, () => true).reduce(
+      (max, { amount }) => Math.max(max, amount),
+      Number.NEGATIVE_INFINITY,
     );
+    const found = limitsIn(after.side, pattern, counts).find(({ amount }) => amount > most);
     return found
       ? [{ kind: 'assertion-weakened', what, at: after.side.changes[found.index] ?? null } as const]
       : [];
