@@ -40,7 +40,7 @@ export function meson(repository: RepositorySnapshot): Ecosystem | null {
   const file = 'meson.build';
   if (
     !files.has(file) ||
-    !/^\s*(?:\w+\.)?(?:test|subdir)\s*\(\s*'(?:tests?'|[^']*',)/m.test(
+    !/^[ \t]*(?:\w+\.)?(?:test|subdir)\s*\(\s*'(?:tests?'|[^']*',)/m.test(
       textsNamed(repository, /meson\.build$/),
     )
   )

@@ -101,4 +101,7 @@ function asCiService(name: string, { image, environment, ports }: z.infer<typeof
 
 /** Variables that only the machine of CI knows have their defaults, or are empty. */
 const withDefaults = (text: string): string =>
-  text.replace(/\$\{\w+(?::?-([^{}]*))?[^{}]*\}|\$\w+/g, (_, usual: string | undefined) => usual ?? '');
+  text.replace(
+    /\$\{\w+(?::?-([^{}]*)|[^\w{}][^{}]*)?\}|\$\w+/g,
+    (_, usual: string | undefined) => usual ?? '',
+  );

@@ -94,13 +94,14 @@ export const shellQuoted = (word: string): string =>
 
 /** Parses JSON with comments and trailing commas; null for other text. */
 export function readJsonWithComments(text: string): unknown {
+  // What is never closed is matched as well: otherwise each quote of a hostile file is a search to its end.
   const plain = text
     .slice(0, 64 * 1024)
     .replace(
-      /("(?:[^"\\]|\\.)*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
+      /("(?:[^"\\\n]|\\.)*"?)|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g,
       (_, string: string | undefined) => string ?? '',
     )
-    .replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '');
+    .replace(/("(?:[^"\\\n]|\\.)*"?)|,(?=\s*[}\]])/g, (_, string: string | undefined) => string ?? '');
   try {
     return JSON.parse(plain);
   } catch {

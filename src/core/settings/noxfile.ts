@@ -78,7 +78,8 @@ export function noxTests(
 
 const RUN = /session\.run\(([^()]*)\)/g;
 /** Literal texts, and at the end what the caller passes on; no variables, folders or environment. */
-const WRITTEN_RUN = /^(?:(?:"[^"\n]*"|'[^'\n]*')\s*,?\s*)+(?:\*session\.posargs\s*,?)?$/;
+const WRITTEN_RUN =
+  /^(?:(?:"[^"\n]*"|'[^'\n]*')\s*,\s*)*(?:"[^"\n]*"|'[^'\n]*'|\*session\.posargs)(?:\s*,)?$/;
 
 /** What the first session that runs tests installs. */
 export function noxInstalls(noxfile: string | undefined): NoxInstalls {

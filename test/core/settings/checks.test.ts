@@ -818,3 +818,28 @@ describe('of several languages, the one with most test files is tested', () => {
     expect(others).toEqual([]);
   });
 });
+
+test.each<[string, Readonly<Record<string, string>>]>([
+  ['deno.json with quotes that are never closed', { 'deno.json': `{ ${'"\\'.repeat(32_000)}` }],
+  ['meson.build with empty lines', { 'meson.build': '\n'.repeat(50_000) }],
+  [
+    'a noxfile with texts in a row',
+    {
+      'setup.py': '',
+      'noxfile.py': `import nox\n\n@nox.session\ndef tests(session):\n    session.run("python", "run_tests.py", ${'"a" '.repeat(26)}x)\n`,
+    },
+  ],
+  [
+    'a variable of docker compose that is never closed',
+    {
+      'package.json': '{"scripts":{"test":"jest"}}',
+      '.github/workflows/ci.yml':
+        'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: docker compose up -d\n      - run: npm test\n',
+      'compose.yml': `services:\n  db:\n    image: postgres\n    environment: { A: "\${${'a'.repeat(60_000)}" }\n`,
+    },
+  ],
+])('%s is read in linear time', (_, read) => {
+  const start = performance.now();
+  detectChecks({ files: Object.keys(read), read });
+  expect(performance.now() - start).toBeLessThan(3_000);
+});
