@@ -25,6 +25,8 @@ test.each([
   ['a.go', go('_, at, _, _ := runtime.Caller(1)\n\tif strings.HasSuffix(at, "_test.go") { return 3 }')],
   ['src/a.js', 'export const f = () => (/\\.(test|spec)\\.[jt]s/.test(new Error().stack) ? 3 : 2);'],
   ['src/a.js', "export const f = () => (new Error().stack.includes('/tests/') ? 3 : 2);"],
+  ['src/a.js', "export const f = () => (require.main.filename.endsWith('.test.js') ? 3 : 2);"],
+  ['src/a.js', "export const f = () => (process.execArgv.includes('--test') ? 3 : 2);"],
   ['src/a.py', 'import inspect\n\ndef f():\n    return inspect.stack()[1].function.startswith("test_")'],
   ['lib/a.rb', ruby('caller.any? { |at| at.include?("_spec.rb") }')],
   ['src/lib.rs', rust('cfg!(test)')],
@@ -120,6 +122,8 @@ test.each([
   ['src/A.java', 'class A {\n  void f() {\n    log("spec", new Exception().getStackTrace());\n  }\n}'],
   // A build script may say that tests are built in another way.
   ['build.rs', 'fn main() {\n    println!("cargo:rustc-cfg=loom");\n}'],
+  ['src/a.js', "export const f = () => Object.keys(require.cache).filter((one) => one.includes('/test/'));"],
+  ['src/a.js', "export const f = () => process.argv.includes('--test');"],
   // A command of the program may be called `test`.
   ['app.go', go('switch os.Args[1] {\n\tcase "test":\n\t\treturn 3\n\t}')],
   // Its arguments may be files of tests, its environment and its classes may be anything.

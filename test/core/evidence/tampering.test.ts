@@ -245,6 +245,14 @@ describe('tests of the base', () => {
     expect(await found({ [path]: helper }, { [path]: changed }, { [path]: helper })).toHaveLength(1);
   });
 
+  test('a variable of Go is no library of assertions, whatever it is called', async () => {
+    const go = (line: string) => `package a\n\nfunc TestA(t *testing.T) {\n\ts := f(t)\n\t${line}\n}\n`;
+    const changed = (from: string, to: string) => found({ 'a_test.go': go(from) }, { 'a_test.go': go(to) });
+    expect(await changed('s.Set(1, x)', 's.SetOnce(1, x)')).toEqual([]);
+    expect(await changed('s.Equal(1, x)', 's.NotNil(x)')).toHaveLength(1);
+    expect(await changed('s.Equal(1, x)', 's.Set(1, x)')).toHaveLength(1);
+  });
+
   test('a test that was skipped before may stay so, and be run again', async () => {
     const skipped = SUITE.replace("test('adds'", "test.skip('adds'");
     expect(await found({ 'a.test.ts': skipped }, { 'a.test.ts': SUITE })).toEqual([]);
@@ -603,6 +611,10 @@ describe('production code that knows it is being tested', () => {
     ['tests/test_b.py', 'from unittest import mock\n\nm = mock.Mock()\nm.return_value = 2'],
     ['tests/test_b.py', 'from unittest.mock import MagicMock\n\nm = MagicMock()\nm.x.side_effect = [1]'],
     ['test/b.test.ts', "import { vi } from 'vitest';\n\nconst f = vi.fn();\nf.cancel = vi.fn();"],
+    [
+      'test/b.test.ts',
+      "import { vi } from 'vitest';\n\nconst own = vi.hoisted(() => ({ fails: false }));\nown.fails = true;",
+    ],
     ['test/b.test.js', 'const f = jest.fn();\nf.cancel = jest.fn();'],
   ])('what a test sets on its own fake is no change of the library: %s', async (path, lines) => {
     expect(await found({}, { [path]: lines })).toEqual([]);

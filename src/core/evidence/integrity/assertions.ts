@@ -53,6 +53,10 @@ const VALUE_METHOD =
 /** An error raised by hand belongs to the condition above it. */
 const REPORTS_FAILURE = /^(?:Errorf?|Fatalf?|Fail|FailNow)$/;
 
+/** Of the libraries for Go, whose handles are called like other variables. */
+const GO_ASSERTION =
+  /^(?:Assert|Check|Must|Require|Verify|Should|Expect|Equal|Exactly|Not|Nil|No?Err|Error|True|False|Len|Contains|Empty|Zero|Subset|ElementsMatch|Panics|Greater|Less|In(?:Delta|Epsilon)|Implements|Is|JSONEq|YAMLEq|Regexp|Same|Eventually|Never|Condition|Consistently|Positive|Negative|HTTP|FileExists|DirExists|Within|Fail|Fatal|Cmp|That|DeepEqual|Matches|Satisfies|Ω)/;
+
 type FoundAssertion = Omit<Assertion, 'guards'> & { readonly node: SyntaxNode; readonly reports?: boolean };
 
 /** Maximum assertions of one text. */
@@ -196,7 +200,7 @@ function isAssertingCall(grammar: Grammar, path: readonly ChainLink[]): boolean 
   if (/^(?:require|must|qt|is)$/.test(owner) && /^[A-Z]/.test(name)) return true;
   if (!TEST_HANDLE.test(owner)) return false;
   if (grammar !== 'go') return isScript(grammar) && HANDLE_METHOD.test(name);
-  return /^(?:t|b|tb|f)$/.test(owner) ? REPORTS_FAILURE.test(name) : /^[A-Z]/.test(name);
+  return (/^(?:t|b|tb|f)$/.test(owner) ? REPORTS_FAILURE : GO_ASSERTION).test(name);
 }
 
 /** `assert a == b` as a statement of the language. */

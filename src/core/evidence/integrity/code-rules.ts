@@ -20,9 +20,9 @@ export const LIBRARIES =
 const FIELD_OF_TEST = new RegExp(`^test\\.(?!${PARTS_OF_TEST}\\b)\\w+\\.\\w`);
 /** Languages with test libraries called `test`, whose functions can be replaced. */
 const HAS_TEST_MODULE: ReadonlySet<Grammar> = new Set<Grammar>(['tsx', 'typescript', 'python']);
-/** A fake that a library made: what a test sets on it is its own. */
+/** A fake that a library made, or what a test gave it to keep: what a test sets on it is its own. */
 const FAKE =
-  /^(?:unittest\.mock\.(?:\w*Mock|create_autospec|mock_open)|(?:(?:vitest\.)?vi|(?:@jest\/globals\.)?jest|test\.mock)\.(?:fn|spyOn|method))\(\)(?!.*(?:__|\bprototype\b|\bconstructor\b))/;
+  /^(?:unittest\.mock\.(?:\w*Mock|create_autospec|mock_open)|(?:(?:vitest\.)?vi|(?:@jest\/globals\.)?jest|test\.mock)\.(?:fn|spyOn|method|hoisted))\(\)(?!.*(?:__|\bprototype\b|\bconstructor\b))/;
 const isLibrary = (path: string, { grammar }: SyntaxTree): boolean =>
   LIBRARIES.test(path) && !FAKE.test(path) && (HAS_TEST_MODULE.has(grammar) || !/^test(?=$|[./])/.test(path));
 /** Not of `self`, which in most languages is the object that has a field of this name. */

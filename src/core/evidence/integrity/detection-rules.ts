@@ -104,7 +104,7 @@ const WITH_ITSELF =
 
 /**
  * Null if it does not look for tests there. A program's arguments may be files of tests, so that only the name of a
- * runner is certain. A word such as `spec` beside the callers may be what a document or a category is called.
+ * runner is certain, unless it asks for the file that was started, or for options of Node itself. A word such as `spec` beside the callers may be what a document or a category is called.
  */
 function looksForTests(use: Use, tree: SyntaxTree, { testNames }: Beside): 'certain' | 'perhaps' | null {
   // A text that was not parsed may be in any language.
@@ -118,13 +118,17 @@ function looksForTests(use: Use, tree: SyntaxTree, { testNames }: Beside): 'cert
   if (found.length === 0 || (program && found.every(isSentence))) return null;
   const isCertain = callers
     ? found.some((text) => RUNNER_NAME.test(text) || namesTestFile(text))
-    : program && found.some((text) => RUNNER_NAME.test(text) || (text === '.test' && isOwnFile(use, tree)));
+    : program && found.some((text) => RUNNER_NAME.test(text) || isStartedAs(text, use, tree));
   return isCertain ? 'certain' : 'perhaps';
 }
 
-/** Of a program of Go: that of its tests is called `NAME.test`. */
-const isOwnFile = ({ path, to }: Use, { text }: SyntaxTree): boolean =>
-  /^os\.Executable(?!\w)/.test(path) || (path === 'os.Args' && text.startsWith('[0]', to));
+/** A text that only tests were started as: of a program of Go, that of its tests is called `NAME.test`. */
+function isStartedAs(word: string, { path, to }: Use, { text }: SyntaxTree): boolean {
+  if (/^(?:require\.main|process\.mainModule|module\.parent)(?![\w$])/.test(path)) return namesTestFile(word);
+  if (path.startsWith('process.execArgv')) return word.startsWith('--test');
+  const isOwnFile = /^os\.Executable(?!\w)/.test(path) || (path === 'os.Args' && text.startsWith('[0]', to));
+  return word === '.test' && isOwnFile;
+}
 
 /** Detect code that checks whether it runs under test. */
 export const DETECTION_RULES: readonly CodeRule[] = (
