@@ -59,7 +59,7 @@ const EXCEPTIONS: ReadonlyMap<string, Severity> = new Map<string, Severity>([
   ['mocha: a new configuration', 'question'],
   ['node: options for the runner', 'question'],
   ['an environment for tests', 'question'],
-  ['the cache of modules', 'question'],
+  ['asks for the cache of modules', 'question'],
   ['pytest: a conftest that takes tests out', 'question'],
   ['pytest: a hook that makes all pass', 'question'],
   ['pytest: options in a new file', 'question'],
