@@ -50,26 +50,29 @@ export function php(repository: RepositorySnapshot): Ecosystem | null {
 }
 
 const ScriptText = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
-const ComposerFile = z.object({ scripts: z.record(z.string(), z.unknown()) });
-/** Programs that packages bring into `vendor/bin`, which Composer puts on PATH. */
-const PHP_TOOLS =
-  /^(?:phpunit|simple-phpunit|paratest|pest|phpcs|phpcbf|php-cs-fixer|phpstan|psalm|phan|phpmd|rector|ecs|pint|parallel-lint|infection|behat|phpspec|codecept)(?=\s|$)/;
+const ComposerFile = z.object({
+  scripts: z.record(z.string(), z.unknown()),
+  config: z.object({ 'bin-dir': z.string().optional() }).catch({}),
+});
 
-/** The commands of a script of composer.json; null for none, and for one that only Composer can run. */
+/**
+ * The commands of a script of composer.json, for a PATH with `vendor/bin`; null for none, and for one that only Composer
+ * can run.
+ */
 export function composerScript(name: string, manifest: string): readonly string[] | null {
-  const scripts = ComposerFile.safeParse(readJsonWithComments(manifest)).data?.scripts ?? {};
+  const { scripts = {}, config } = ComposerFile.safeParse(readJsonWithComments(manifest)).data ?? {};
   const lines = Object.hasOwn(scripts, name) ? ScriptText.safeParse(scripts[name]).data : undefined;
   const commands = lines
     ?.filter((line) => !line.startsWith('Composer\\Config::'))
     .map((line) =>
-      line
-        .replace(/^@(?=(?:php|composer)(?:\s|$))/, '')
-        .replace(/^@(?!putenv)(?=[\w:-]+$)/, 'composer ')
-        .replace(PHP_TOOLS, 'vendor/bin/$&'),
+      line.replace(/^@(?=(?:php|composer)(?:\s|$))/, '').replace(/^@(?!putenv)(?=[\w:-]+$)/, 'composer '),
     );
-  const isPlain = commands?.every((line) => !/^@|^[\w\\]+::\w+$/.test(line));
+  const isPlain = config?.['bin-dir'] === undefined && commands?.every((line) => !ONLY_COMPOSER.test(line));
   return commands && commands.length > 0 && isPlain ? commands : null;
 }
+
+/** Another way to start a script, a function of PHP, or a word that Composer replaces by words of its caller. */
+const ONLY_COMPOSER = /^@|^[\w\\]+::\w+$|\s@(?:no_)?additional_args\b/;
 
 /** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */
 function phpTest({ files, read }: RepositorySnapshot): Pick<Ecosystem, 'test' | 'guessed'> | null {

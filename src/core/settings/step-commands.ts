@@ -77,9 +77,13 @@ export const shellCommand = (part: StepRun, command: string = part.step.command)
   `${shellBefore(part, part.before)}${inFolder(part.step.folder, command)}`;
 
 export function shellBefore({ step }: StepRun, before: readonly TestStep[]): string {
-  const path = [step, ...before].some(({ script }) => script) ? pathOf(step.folder) : '';
+  const all = [step, ...before];
+  const composer = all.some(({ recipe }) => recipe === 'composer')
+    ? 'export PATH="$PWD/vendor/bin:$PATH"; '
+    : '';
+  const path = all.some(({ script }) => script) ? pathOf(step.folder) : '';
   const steps = before.map((one) => `${inFolder(one.folder, one.command)} && `);
-  return `${path}${steps.join('')}`;
+  return `${composer}${path}${steps.join('')}`;
 }
 
 /** Finds programs that a script starts in the same places as its package manager. */

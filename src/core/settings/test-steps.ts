@@ -22,8 +22,8 @@ export interface TestStep {
   readonly folder: string;
   /** Expanded from a script of package.json: its programs are in `node_modules/.bin`. */
   readonly script: boolean;
-  /** Expanded from a makefile, tox or nox. */
-  readonly recipe?: true;
+  /** Expanded from a makefile, a task of Deno, tox or nox; or from a script of Composer: its programs are in `vendor/bin`. */
+  readonly recipe?: 'composer' | 'other';
   /** Started by a script of tests through an unknown program: later tests do not wait for it, as for other steps. */
   readonly alone?: true;
   /** Folder of the workspace package whose tests it runs or prepares; absent outside of packages. */
@@ -58,7 +58,7 @@ interface CommandContext {
   readonly depth: number;
   /** Counts down, for all scripts of a command together; below zero, the command cannot be split. */
   readonly left: { commands: number };
-  readonly recipe?: true;
+  readonly recipe?: 'composer' | 'other';
 }
 
 /**
@@ -283,7 +283,8 @@ function recipeSteps(words: readonly string[], place: CommandContext): readonly 
   if (place.folder !== '' || !STARTS_RECIPE.test(words.join(' '))) return null;
   if (!allows(place, COMMANDS_PER_RECIPE)) return null;
   const lines = recipeLines(words, place.files);
-  const within: CommandContext = { ...place, depth: place.depth + 1, recipe: true };
+  const recipe = place.recipe === 'composer' || words[0] === 'composer' ? 'composer' : 'other';
+  const within: CommandContext = { ...place, depth: place.depth + 1, recipe };
   const steps: TestStep[] = [];
   for (const { command, kind, inner } of lines ?? []) {
     const known = kind && { ...stepOf(command, within), kind, ...(inner === undefined ? {} : { inner }) };

@@ -128,7 +128,7 @@ async function inOtherForms(
 const MAX_COMMAND = 80;
 
 function plainNote({ exitCode, hasReport }: UnreadTests, command: string): string {
-  const shown = command.replace(/^export PATH="[^"]*"; /, '').slice(0, MAX_COMMAND);
+  const shown = command.replace(/^(?:export PATH="[^"]*"; )+/, '').slice(0, MAX_COMMAND);
   const code = exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`;
   const how = hasReport ? 'no test passes' : 'writes no report';
   return `With the options that Runoff adds for a test report, \`${shown}\` ends ${code} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;

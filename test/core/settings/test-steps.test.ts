@@ -29,14 +29,26 @@ describe('the test command of a public repository is taken apart', () => {
     });
     expect(stepFiles(['composer.json'])).toEqual(['composer.json']);
     const expected = [
-      ['lint', 'vendor/bin/php-cs-fixer fix --dry-run'],
+      ['lint', 'php-cs-fixer fix --dry-run'],
       ['types', 'php vendor/bin/phpstan'],
-      ['tests', 'vendor/bin/phpunit --colors'],
+      ['tests', 'phpunit --colors'],
     ];
     expect(steps('composer test', files)).toEqual(expected);
     expect(steps('composer run-script test', files)).toEqual(expected);
-    for (const test of ['@putenv A=1', 'App\\Tests::run'])
+    for (const test of ['@putenv A=1', 'App\\Tests::run', 'phpunit @additional_args'])
       expect(steps('composer test', read({ test: [test, 'phpunit'] }))).toEqual([['tests', 'composer test']]);
+    const elsewhere = JSON.stringify({
+      scripts: { test: ['phpcs', 'phpunit'] },
+      config: { 'bin-dir': 'bin' },
+    });
+    expect(steps('composer test', { 'composer.json': elsewhere })).toEqual([['tests', 'composer test']]);
+    // Also behind a variable or another command, and those that no list knows.
+    const { commands } = reportPlan('composer test', read({ test: ['phpcs && A=1 phpunit', 'kahlan'] }));
+    expect(commands.map(({ command }) => command)).toEqual([
+      'export PATH="$PWD/vendor/bin:$PATH"; phpcs',
+      expect.stringMatching(/^export PATH="\$PWD\/vendor\/bin:\$PATH"; A=1 phpunit /),
+      'export PATH="$PWD/vendor/bin:$PATH"; kahlan',
+    ]);
   });
 
   test('tasks of Deno, with those that they depend on', () => {
