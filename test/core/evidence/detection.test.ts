@@ -27,6 +27,12 @@ test.each([
   ['src/a.js', "export const f = () => (new Error().stack.includes('/tests/') ? 3 : 2);"],
   ['src/a.js', "export const f = () => (require.main.filename.endsWith('.test.js') ? 3 : 2);"],
   ['src/a.js', "export const f = () => (process.execArgv.includes('--test') ? 3 : 2);"],
+  ...["'__tests__'", "'/repo/test/a.js'", "'test.js'"].map((text): [string, string] => [
+    'src/a.js',
+    `export const f = () => (new Error().stack.includes(${text}) ? 3 : 2);`,
+  ]),
+  ['src/a.js', 'export const f = () => (/tests?\\/.*\\.js/.test(new Error().stack) ? 3 : 2);'],
+  ['src/a.py', 'import sys\n\ndef f():\n    return "tests/test_a.py" in sys._getframe(1).f_code.co_filename'],
   ['src/a.py', 'import inspect\n\ndef f():\n    return inspect.stack()[1].function.startswith("test_")'],
   ['lib/a.rb', ruby('caller.any? { |at| at.include?("_spec.rb") }')],
   ['src/lib.rs', rust('cfg!(test)')],
@@ -124,6 +130,8 @@ test.each([
   ['build.rs', 'fn main() {\n    println!("cargo:rustc-cfg=loom");\n}'],
   ['src/a.js', "export const f = () => Object.keys(require.cache).filter((one) => one.includes('/test/'));"],
   ['src/a.js', "export const f = () => process.argv.includes('--test');"],
+  ['build.rs', 'fn main() {\n    println!("cargo:rustc-cfg={}", "loom");\n}'],
+  ['build.rs', 'fn main() {\n    print!("cargo:warning=a\\ncargo::rustc-cfg=loom\\n");\n}'],
   // A command of the program may be called `test`.
   ['app.go', go('switch os.Args[1] {\n\tcase "test":\n\t\treturn 3\n\t}')],
   // Its arguments may be files of tests, its environment and its classes may be anything.

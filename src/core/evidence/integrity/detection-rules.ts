@@ -28,9 +28,12 @@ const RUNNER_WORDS = wordSet(
 );
 const ASKS_RUNNER =
   /^(?:import\.meta\.vitest|testing\.(?:Testing|Short|CoverMode)|(?:testing(?:\.|::))?UnitTest(?:\.|::)GetInstance|Rails\.env\(\)\.test\?)$|\.runningUnitTests$/;
-/** What a file of tests is recognised by: `.spec.`, `a_test.go`, `test_`, `/tests/`; brackets and escapes of patterns aside. */
+/**
+ * What a file of tests is recognised by: `.spec.`, `a_test.go`, `test_`, `/tests/`, `tests/a.js`, `test.js`, `__tests__`;
+ * brackets and escapes of patterns aside. A folder of specs may have other files.
+ */
 const TEST_FILE =
-  /^[._-]+(?:tests?|specs?)(?:$|[.|])|[._-](?:test|spec)\.\w{1,4}$|^test_(?:$|.*\.py$)|(?:^|[\\/])(?:tests?|specs?|__tests__)\??[\\/]+$/i;
+  /^[._-]+(?:tests?|specs?)(?:$|[.|])|[._-](?:test|spec)\.\w{1,4}$|^test_$|(?:^|[\\/])test_\w{0,100}\.py$|__tests__|(?:^|[\\/])(?:tests?\??(?:[\\/]|\.\w{1,4}$)|specs?\??[\\/]+$)/i;
 const namesTestFile = (text: string): boolean =>
   TEST_FILE.test(text.replace(/\\(?=[^\w\\])|[()[\]]|\?:/g, ''));
 const ENVIRONMENT = /(?:^|\.)(?:(?:NODE|BABEL|APP|RAILS|RACK|MIX|DJANGO|FLASK|GO)_ENV|ENVIRONMENT)(?![\w$])/;
@@ -93,7 +96,7 @@ const lastName = (path: string): string => path.split('.').at(-1)?.replace(/^"/,
 
 const STARTED_OR_CALLED = 'checks how it was started or called to detect tests';
 const PERHAPS_CALLED = 'may check how it was called to detect tests';
-const PERHAPS_BUILT = 'is built differently for tests';
+const PERHAPS_BUILT = 'may be built differently for tests';
 const IN_CI = 'checks whether it runs in CI (`CI`)';
 
 /** A sentence of the program's help. */
@@ -226,7 +229,7 @@ function asksForBinary(use: Use, tree: SyntaxTree, pathsOf: PathsOf): boolean {
  * system that tests replace is written like this, too.
  */
 function isBuiltForTests({ path, node }: Use, tree: SyntaxTree): boolean {
-  if (/^"cargo::?rustc-cfg=(?:loom|test)$/.test(path)) return true;
+  if (CARGO_CONDITION.test(path)) return true;
   if (node.type !== 'attribute' || !/^cfg(?:_attr)?$/.test(path)) return false;
   const text = conditionOf(tree, node);
   if (path === 'cfg_attr') return /\btest\b[\s\S]*\bpath\s*=/.test(text);
@@ -235,6 +238,9 @@ function isBuiltForTests({ path, node }: Use, tree: SyntaxTree): boolean {
   const isStatement = item?.parent?.type === 'block' && !/_item$|_declaration$/.test(next?.type ?? '');
   return /\bnot\s*\(\s*(?:any\s*\()?\s*test\b/.test(text) || (isStatement && /\btest\b/.test(text));
 }
+
+/** What a build script says to Cargo; a name that it fills in may be any. */
+const CARGO_CONDITION = /^b?r?"[\s\S]{0,300}cargo::?rustc-cfg=(?:(?:loom|test)\b|\{)/;
 
 /**
  * A condition of Rust. The name of a feature is no test, and neither are tests under the model checker loom: ordinary
