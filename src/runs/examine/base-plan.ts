@@ -69,8 +69,9 @@ async function firstWay(
   const { attempt, notes } = await inOtherForms(runner, await runOnce(runner), runOnce);
   const whole = runner.plan.otherwise;
   const { hint } = runner.plan;
-  const { source } = attempt.run;
-  if (whole === null || source !== 'exit-code' || succeeded(attempt.run)) return noted(attempt, notes, hint);
+  const { source, stopped } = attempt.run;
+  if (whole === null || source !== 'exit-code' || stopped !== null || succeeded(attempt.run))
+    return noted(attempt, notes, hint);
   const on = { ...runner, plan: whole };
   return noted({ run: { ...(await runOnce(on)), unsplit: true }, on }, [], hint);
 }
@@ -86,7 +87,8 @@ const FORMS = ['environment', 'plain'] as const;
 
 /**
  * Commands without a test that passes, in their other forms: the options for a report may break them. The last form is
- * kept in any case where there is no report: what the repository's own command prints explains more.
+ * kept in any case where there is no report: what the repository's own command prints explains more. Not if it exceeds
+ * a limit as well, since another run would take as long.
  */
 async function inOtherForms(
   runner: CheckRunner,
@@ -111,10 +113,8 @@ async function inOtherForms(
     last = { run, on };
     for (const { before, other } of tried) {
       const still = run.unread?.find(({ command }) => command === other.command);
-      const passes = still !== undefined && succeeded(still);
-      if (still === undefined || (form === 'plain' && (passes || !before.hasReport)))
-        forms.set(before.command, form);
-      if (form === 'plain' && passes) notes.push(plainNote(before, other.command));
+      if (still === undefined || (form === 'plain' && isKept(before, still))) forms.set(before.command, form);
+      if (form === 'plain' && still && succeeded(still)) notes.push(plainNote(before, other.command));
     }
   }
   if (forms.size === 0) return { attempt: { run: planned, on: runner }, notes };
@@ -123,6 +123,10 @@ async function inOtherForms(
   const run = isAll ? last.run : await runOnce(on);
   return { attempt: { run: { ...run, forms: Object.fromEntries(forms) }, on }, notes };
 }
+
+/** Whether the repository's own command is kept although it leaves no report. */
+const isKept = (before: UnreadTests, still: UnreadTests): boolean =>
+  succeeded(still) || (!before.hasReport && still.stopped === null);
 
 /** Maximum characters of a command in a note. */
 const MAX_COMMAND = 80;
