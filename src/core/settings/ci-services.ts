@@ -26,7 +26,9 @@ export function servicesOf(job: Job, steps: readonly Step[], files: CiFiles): re
     };
   });
   const composed = steps.flatMap((step) => composedServices(step, files));
-  return [...new Map([...composed, ...own].map((one) => [one.name, one])).values()].slice(0, MAX_SERVICES);
+  const names = new Set(own.map(({ name }) => name));
+  const others = new Map(composed.flatMap((one) => (names.has(one.name) ? [] : [[one.name, one] as const])));
+  return [...own, ...others.values()].slice(0, MAX_SERVICES);
 }
 
 /** The first of several versions serves as well: another one may be installed here anyway. */

@@ -54,7 +54,9 @@ export function workflowFiles(paths: readonly string[]): readonly string[] {
   const actions = paths.filter((path) => /^\.github\/(?:[\w.-]+\/){1,2}action\.ya?ml$/.test(path));
   const ranked = workflows.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1));
   const compose = workflows.length === 0 ? [] : paths.filter((path) => COMPOSE_FILE.test(path));
-  const used = [actions, compose].flatMap((some) => some.toSorted().slice(0, MAX_ACTIONS));
+  // A step that names no file starts the one at the top.
+  const nearest = compose.toSorted().toSorted((a, b) => a.split('/').length - b.split('/').length);
+  const used = [actions.toSorted(), nearest].flatMap((some) => some.slice(0, MAX_ACTIONS));
   return [...ranked.slice(0, MAX_WORKFLOWS), ...used];
 }
 

@@ -71,6 +71,24 @@ describe('the services of a CI job', () => {
     expect(workflowFiles(['.github/workflows/ci.yml', file]).includes(file)).toBe(file !== 'other.yaml');
   });
 
+  test('of the job itself come first, and the file at the top before those in folders', () => {
+    const many = Array.from({ length: 12 }, (_, at) => `  s${at}: { image: own/s${at} }\n`).join('');
+    const found = ciJob({
+      '.github/workflows/ci.yml':
+        'on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    services: { s3: { image: "redis:7" }, db: { image: "postgres:16" } }\n    steps:\n      - run: docker compose up -d\n      - run: npm test\n',
+      'compose.yml': `services:\n${many}`,
+    });
+    expect(found?.services.slice(0, 3).map(({ image }) => image)).toEqual([
+      'redis:7',
+      'postgres:16',
+      'own/s0',
+    ]);
+    const folders = Array.from({ length: 8 }, (_, at) => `app${at}/docker-compose.yml`);
+    expect(workflowFiles(['.github/workflows/ci.yml', ...folders, 'docker-compose.yml'])[1]).toBe(
+      'docker-compose.yml',
+    );
+  });
+
   test('of docker compose start with the settings of its file', () => {
     const found = composed('docker compose up -d', { 'compose.yml': COMPOSE });
     expect(found?.services).toEqual([
