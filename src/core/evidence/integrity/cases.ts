@@ -23,6 +23,8 @@ export interface TestCase {
   readonly at: number;
   /** Offset where its head ends and its body begins. */
   readonly body: number;
+  /** Further arguments of a call may follow: they are computed when the test is declared. */
+  readonly bodyEnd: number;
   readonly end: number;
   /** Offset of the name of a declaration, or of the declaring call. */
   readonly head: number;
@@ -102,13 +104,15 @@ function declaredByCall(tree: SyntaxTree, { node, from, to, links }: Chain): Tes
   // In other languages `test` and `it` are ordinary names unless a function is passed to them.
   const handed = isScript(tree.grammar) && (isNamed || rest.some(({ type }) => /identifier$/.test(type)));
   if (!callback && !handed) return null;
+  const body = callback && (child(callback, 'body') ?? callback);
   const label = name && name !== callback ? nodeText(tree, name) : '';
   return {
     name: isNamed ? contentOf(label) : singleLine(label).slice(0, 200),
     suite: GROUP_CALL.test(word),
     node,
     at: from,
-    body: callback ? (child(callback, 'body') ?? callback).from : to,
+    body: body?.from ?? to,
+    bodyEnd: body?.to ?? to,
     end: to,
     head: from,
   };
@@ -148,12 +152,14 @@ function declaredByFunction(tree: SyntaxTree, node: SyntaxNode): TestCase | null
 function caseAt(tree: SyntaxTree, node: SyntaxNode, suite: boolean): TestCase {
   const name = child(node, 'name') ?? child(node, 'declarator');
   const [first] = annotationsOf(node);
+  const body = child(node, 'body');
   return {
     name: name ? singleLine(nodeText(tree, name)) : '',
     suite,
     node,
     at: Math.min(node.from, first?.from ?? node.from),
-    body: child(node, 'body')?.from ?? node.to,
+    body: body?.from ?? node.to,
+    bodyEnd: body?.to ?? node.to,
     end: node.to,
     head: name?.from ?? node.from,
   };

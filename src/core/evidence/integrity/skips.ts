@@ -14,7 +14,12 @@ const changeAt = ({ side }: ParsedTests, { offset }: SkipMarker) =>
 export function focusedTests({ after }: TestView): readonly Suspicion[] {
   // A test of a test library declares tests, when those of the file are known already.
   const isWithinTest = ({ offset }: SkipMarker): boolean =>
-    enclosingCase(after.side, after.cases, offset, ({ suite, body }) => !suite && body <= offset) !== null;
+    enclosingCase(
+      after.side,
+      after.cases,
+      offset,
+      ({ suite, body, bodyEnd }) => !suite && body <= offset && offset < bodyEnd,
+    ) !== null;
   const focused = skipMarkersIn(after).filter((marker) => marker.focus && changeAt(after, marker) !== null);
   const marker = focused.find((one) => !isWithinTest(one)) ?? focused[0];
   if (!marker) return [];
