@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { structuredPatch } from 'diff';
 import { type Patch, parsePatch } from '../../src/core/patches/index.ts';
 
 /** A file: its text or bytes, an executable, or a link with its target. */
@@ -71,12 +73,61 @@ export class Git implements Disposable {
 
 /** The parsed patch between two trees; fails when it is refused. */
 export function patchBetween(before: Tree, after: Tree): Patch {
-  using git = new Git();
-  const { raw, text } = git.diff(before, after);
+  const { raw, text } = plainDiff(before, after) ?? gitDiff(before, after);
   const parsed = parsePatch(raw, text);
   if (parsed.kind === 'refused') throw new Error(parsed.reasons.join('\n'));
   return parsed.patch;
 }
+
+function gitDiff(before: Tree, after: Tree): RealPatch {
+  using git = new Git();
+  return git.diff(before, after);
+}
+
+const isPlain = ([path, entry]: readonly [string, Entry]): boolean =>
+  typeof entry === 'string' && !entry.includes('\0') && /^[\w./@-]+$/.test(path);
+
+/**
+ * What git would write about plain texts, without starting it a thousand times for rules that only read patches. Null for
+ * other files. `git.test.ts` compares both.
+ */
+export function plainDiff(before: Tree, after: Tree): RealPatch | null {
+  if (![...Object.entries(before), ...Object.entries(after)].every(isPlain)) return null;
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) =>
+    Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  );
+  const files = paths.flatMap((path) => plainFile(path, before[path] as string, after[path] as string) ?? []);
+  return { raw: files.map(({ raw }) => raw).join(''), text: files.map(({ text }) => text).join('') };
+}
+
+const NO_BLOB = '0'.repeat(40);
+const blobId = (text: string | undefined): string =>
+  text === undefined
+    ? NO_BLOB
+    : createHash('sha1')
+        .update(`blob ${Buffer.byteLength(text)}\0${text}`)
+        .digest('hex');
+
+function plainFile(path: string, before: string | undefined, after: string | undefined): RealPatch | null {
+  if (before === after) return null;
+  const [from, to] = [blobId(before), blobId(after)];
+  const modes = `${before === undefined ? '000000' : '100644'} ${after === undefined ? '000000' : '100644'}`;
+  const change = before === undefined ? 'A' : after === undefined ? 'D' : 'M';
+  const kind = { A: 'new file mode 100644\n', D: 'deleted file mode 100644\n', M: '' }[change];
+  const hunks = structuredPatch(path, path, before ?? '', after ?? '', '', '', { context: 3 }).hunks.map(
+    ({ oldStart, oldLines, newStart, newLines, lines }) =>
+      `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@\n${lines.join('\n')}\n`,
+  );
+  const names = `--- ${change === 'A' ? '/dev/null' : `a/${path}`}\n+++ ${change === 'D' ? '/dev/null' : `b/${path}`}\n`;
+  return {
+    raw: `:${modes} ${from} ${to} ${change}\0${path}\0`,
+    text: `diff --git a/${path} b/${path}\n${kind}index ${from}..${to}${change === 'M' ? ' 100644' : ''}\n${hunks.length > 0 ? names : ''}${hunks.join('')}`,
+  };
+}
+
+/** Nothing stands behind line 0. */
+const range = (start: number, lines: number): string =>
+  lines === 1 ? `${start}` : `${lines === 0 ? start - 1 : start},${lines}`;
 
 function commit(branch: string, tree: Tree): Buffer {
   const files = Object.entries(tree).map(([path, entry]) => {
