@@ -17,7 +17,7 @@ test('patches of tests that start no git are as good as those of git', () => {
       // Of several shortest differences either may show another one.
       expect(git.apply(plain?.text ?? '')).toBe(git.tree('b'));
     }),
-    { numRuns: 30 },
+    { numRuns: 10 },
   );
 });
 
