@@ -27,7 +27,7 @@ import { askUv } from './uv.ts';
 
 export interface Client {
   readonly name: string;
-  /** Absent: it is asked only for commands that name it. */
+  /** Absent: no language of a repository stands for it. */
   readonly language?: RuntimeLanguage;
   /** Set-up commands that start it. */
   readonly command: RegExp;
@@ -252,11 +252,23 @@ async function askComposer(question: ClientQuestion): Promise<ClientAnswer> {
   );
 }
 
-/** Its own registries are written into Deno; for packages of npm, it reads npm's settings. */
-const askDeno: Client['ask'] = async (question) => {
-  await run(question, 'deno', '--version');
-  return accessTo(['https://jsr.io', 'https://deno.land']);
-};
+/**
+ * Deno has no command that prints its own registry, so its request for a package is observed. For packages of npm, it
+ * reads npm's settings.
+ */
+async function askDeno(question: ClientQuestion): Promise<ClientAnswer> {
+  const asked = await watched(question, {
+    files: {},
+    argv: () => ['deno', 'info', 'jsr:@none/none'],
+    inside: true,
+    proxyEnv: (proxy) => ({ http_proxy: proxy, https_proxy: proxy, DENO_DIR: 'cache' }),
+  });
+  const { JSR_URL: url } = question.env;
+  return accessTo(
+    asked.map((host) => `https://${host}`),
+    { env: url === undefined ? {} : { JSR_URL: withoutLogin(url) } },
+  );
+}
 
 export const CLIENTS: readonly Client[] = [
   { name: 'npm', language: 'node', command: /\b(?:npm|npx|pnpm|yarn|bun|bunx|corepack|deno)\b/, ask: askNpm },

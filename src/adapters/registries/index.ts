@@ -31,12 +31,12 @@ const OWN_BUNDLE = '.runoff/certificates.pem';
 
 /**
  * Finds the registries that this machine's package clients use by querying their settings, so that an in-house mirror
- * works without configuration and no host is hard-coded, except Deno's. Clients have the operator's settings, so
- * their registries may have private addresses (docs/decisions/0066). Logins are kept out of sandboxes: the egress
- * proxy adds them (docs/decisions/0079). An answer is used for some minutes, or until the next one if later queries
- * fail. A client that does not respond is queried again by the next set-up. `of` rejects with PROGRAM_KILLED if a
- * client that never answered is killed repeatedly, and with DISK_FULL, because a set-up without its registries would
- * wrongly fail as the repository's error.
+ * works without configuration and no host is hard-coded. Clients have the operator's settings, so their registries may
+ * have private addresses (docs/decisions/0066). Logins are kept out of sandboxes: the egress proxy adds them
+ * (docs/decisions/0079). An answer is used for some minutes, or until the next one if later queries fail. A client that
+ * does not respond is queried again by the next set-up. `of` rejects with PROGRAM_KILLED if a client that never answered is
+ * killed repeatedly, and with DISK_FULL, because a set-up without its registries would wrongly fail as the repository's
+ * error.
  */
 export function openRegistries(options: {
   readonly log: Log;

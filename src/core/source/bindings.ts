@@ -11,7 +11,7 @@ import {
   MAX_BOUND_PATHS,
   MAX_PATH_CHARS,
 } from './parameters.ts';
-import { ancestors, child, contentOf, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
+import { ancestors, child, contentOf, isString, nodeText, type SyntaxNode, type SyntaxTree } from './tree.ts';
 import { type Reader, readerOf, UNKNOWN_TEST } from './values.ts';
 
 /** A name introduced by an import, and what it refers to. */
@@ -190,8 +190,16 @@ function bindPattern(tree: SyntaxTree, target: SyntaxNode, paths: readonly strin
     if (each.type === 'shorthand_property_identifier_pattern')
       put(nodeText(tree, each), at(nodeText(tree, each)));
     const [key, value] = [child(each, 'key'), child(each, 'value')];
-    if (key && value) bindPattern(tree, value, at(contentOf(nodeText(tree, key))), put);
+    if (key && value) bindPattern(tree, value, at(keyName(tree, key)), put);
   }
+}
+
+/** `exit` in `{ exit: q }` and `{ ['exit']: q }`. */
+function keyName(tree: SyntaxTree, key: SyntaxNode): string {
+  const computed = key.type === 'computed_property_name' ? key.children.find(({ named }) => named) : key;
+  return computed && (computed === key || isString(computed))
+    ? contentOf(nodeText(tree, computed))
+    : COMPUTED;
 }
 
 /** Functions of this text that are passed as arguments, and arguments that calls pass to a function literal. */

@@ -286,6 +286,6 @@ function finished(path: string, exported: Exported): string {
   const marked = path.endsWith(VALUE) ? VALUE : '';
   const plain = withoutMark(path)
     .replace(/^default\.|\.default$/, '')
-    .replace(/(?<=\w)(?<!^Reflect)\.(?:call|apply|bind)$/, '');
+    .replace(/(?<=[\w\]])(?<!^Reflect)\.(?:call|apply|bind)$/, '');
   return `${exported(plain) ?? plain}${marked}`;
 }

@@ -221,14 +221,23 @@ describe('the registries for a set-up command', () => {
     expect(told).not.toContain('canary');
   });
 
-  test('are Deno’s own beside npm’s, for a command that names it where it is installed', async () => {
+  test('are the one that Deno asks for beside npm’s, for a command that names it where it is installed', async () => {
     const bin = join(folder, 'with-deno');
     await mkdir(bin);
-    await writeFile(join(bin, 'deno'), '#!/bin/sh\necho deno 2.9.8\n', { mode: 0o755 });
+    const url = `"\${JSR_URL:-https://deno.test/}"`;
+    const script = `#!/bin/sh\ncurl --silent --proxy "$https_proxy" ${url}@none/none/meta.json; exit 1\n`;
+    await writeFile(join(bin, 'deno'), script, { mode: 0o755 });
     await writeFile(join(bin, 'npm'), `#!/bin/sh\n${PROGRAMS.npm}\n`, { mode: 0o755 });
     const { registries } = open({}, 'with-deno');
     const npm = ['npm.corp.test:8443', 'acme.test:443'];
-    expect((await registries.of('deno install')).hosts).toEqual([...npm, 'jsr.io:443', 'deno.land:443']);
+    expect((await registries.of('deno install')).hosts).toEqual([...npm, 'deno.test:443']);
+    const mirrored = await open({ JSR_URL: 'https://me:secret@jsr.corp.test/' }, 'with-deno').registries.of(
+      'deno install',
+    );
+    expect(mirrored).toMatchObject({
+      hosts: [...npm, 'jsr.corp.test:443'],
+      env: { JSR_URL: 'https://jsr.corp.test/' },
+    });
     expect((await registries.of('npm ci', ['node'])).hosts).toEqual(npm);
     expect((await open().registries.of('deno install')).hosts).toEqual(npm);
   });

@@ -149,8 +149,8 @@ export const EXIT_RULES: readonly CodeRule[] = (
         (ABORTS.has(use.path) && use.args !== null && tree.grammar !== 'rust'),
     ],
     [
-      'calls a function of `process` by a computed name',
-      ({ path, args }) => path === 'process.[]' && args !== null,
+      'calls or changes something of `process` by a computed name',
+      ({ path, args, written }) => path === 'process.[]' && (args !== null || written),
     ],
     [
       COMPUTED_NAME,
