@@ -52,8 +52,8 @@ async function attacked(line: string): Promise<WorkArea> {
 }
 
 /**
- * Installs the program that attacks want git to start; it acts as a filter that changes nothing. In place of a remote it
- * ends at once, because git would wait for its answer.
+ * Installs the program that attacks want git to start; it acts as a filter that changes nothing. In place of a remote
+ * it ends at once, because git would wait for its answer.
  */
 const payload = (): string => `cat > /home/agent/evil <<'END'
 #!/bin/sh

@@ -232,7 +232,9 @@ function playedOut(caps: Caps, price: { input: number; output: number; writes: n
 }
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
-/** Calls of one size, and caps that are some of them: where a cap is many calls or less than one, mistakes are not seen. */
+/**
+ * Calls of one size, and caps that are some of them: where a cap is many calls or less than one, mistakes are not seen.
+ */
 const play = fc.record({
   price: prices,
   bytes: fc.oneof(fc.integer({ min: 1, max: 3_000 }), fc.integer({ min: 3_000, max: 400_000 })),

@@ -14,7 +14,9 @@ const runOf = async ({ store }: CommandWorld) => (await store.run(RUN)) ?? expec
 
 type Moment = 'comment' | 'openDraftPull';
 
-/** Publishes, and these happen once each, when GitHub is asked to do this. A cancel aborts the step, as the engine does. */
+/**
+ * Publishes, and these happen once each, when GitHub is asked to do this. A cancel aborts the step, as the engine does.
+ */
 async function publishing(
   s: CommandWorld,
   meanwhile: Partial<Record<Moment, () => Promise<unknown>>>,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { structuredPatch } from 'diff';
+import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from 'diff';
 import { type Patch, parsePatch } from '../../src/core/patches/index.ts';
 
 /** A file: its text or bytes, an executable, or a link with its target. */
@@ -16,8 +16,8 @@ export interface RealPatch {
 }
 
 /**
- * One program, because to start one from a process of many modules takes longer than git. Samples of hooks take longer to
- * copy and remove than the rest of a repository.
+ * One program, because to start one from a process of many modules takes longer than git. Samples of hooks take longer
+ * to copy and remove than the rest of a repository.
  */
 const DIFF = `set -e
 git init -q --bare --template= .
@@ -88,14 +88,12 @@ const isPlain = ([path, entry]: readonly [string, Entry]): boolean =>
   typeof entry === 'string' && !entry.includes('\0') && /^[\w./@-]+$/.test(path);
 
 /**
- * What git would write about plain texts, without starting it a thousand times for rules that only read patches. Null for
- * other files. `git.test.ts` compares both.
+ * What git would write about plain texts, without starting it a thousand times for rules that only read patches. Null
+ * for other files. `git.test.ts` compares both.
  */
 export function plainDiff(before: Tree, after: Tree): RealPatch | null {
   if (![...Object.entries(before), ...Object.entries(after)].every(isPlain)) return null;
-  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted((a, b) =>
-    Buffer.compare(Buffer.from(a), Buffer.from(b)),
-  );
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].toSorted();
   const files = paths.flatMap((path) => plainFile(path, before[path] as string, after[path] as string) ?? []);
   return { raw: files.map(({ raw }) => raw).join(''), text: files.map(({ text }) => text).join('') };
 }
@@ -114,20 +112,14 @@ function plainFile(path: string, before: string | undefined, after: string | und
   const modes = `${before === undefined ? '000000' : '100644'} ${after === undefined ? '000000' : '100644'}`;
   const change = before === undefined ? 'A' : after === undefined ? 'D' : 'M';
   const kind = { A: 'new file mode 100644\n', D: 'deleted file mode 100644\n', M: '' }[change];
-  const hunks = structuredPatch(path, path, before ?? '', after ?? '', '', '', { context: 3 }).hunks.map(
-    ({ oldStart, oldLines, newStart, newLines, lines }) =>
-      `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@\n${lines.join('\n')}\n`,
-  );
-  const names = `--- ${change === 'A' ? '/dev/null' : `a/${path}`}\n+++ ${change === 'D' ? '/dev/null' : `b/${path}`}\n`;
+  const [old, now] = [change === 'A' ? '/dev/null' : `a/${path}`, change === 'D' ? '/dev/null' : `b/${path}`];
+  const patch = structuredPatch(old, now, before ?? '', after ?? '', '', '', { context: 3 });
+  const hunks = patch.hunks.length > 0 ? formatPatch(patch, FILE_HEADERS_ONLY) : '';
   return {
     raw: `:${modes} ${from} ${to} ${change}\0${path}\0`,
-    text: `diff --git a/${path} b/${path}\n${kind}index ${from}..${to}${change === 'M' ? ' 100644' : ''}\n${hunks.length > 0 ? names : ''}${hunks.join('')}`,
+    text: `diff --git a/${path} b/${path}\n${kind}index ${from}..${to}${change === 'M' ? ' 100644' : ''}\n${hunks}`,
   };
 }
-
-/** Nothing stands behind line 0. */
-const range = (start: number, lines: number): string =>
-  lines === 1 ? `${start}` : `${lines === 0 ? start - 1 : start},${lines}`;
 
 function commit(branch: string, tree: Tree): Buffer {
   const files = Object.entries(tree).map(([path, entry]) => {

@@ -48,7 +48,9 @@ const rankOf = (path: string): number => {
   return rank < 0 ? RANKS.length : rank;
 };
 
-/** Paths of a repository's workflows, and of what they may use: its own actions, and files of docker compose. Bounded. */
+/**
+ * Paths of a repository's workflows, and of what they may use: its own actions, and files of docker compose. Bounded.
+ */
 export function workflowFiles(paths: readonly string[]): readonly string[] {
   const workflows = paths.filter((path) => /^\.github\/workflows\/[^/]+\.ya?ml$/.test(path));
   const actions = paths.filter((path) => /^\.github\/(?:[\w.-]+\/){1,2}action\.ya?ml$/.test(path));

@@ -17,7 +17,9 @@ const Task = z.union([
 ]);
 const DenoFile = z.object({ tasks: z.record(z.string(), z.unknown()).catch({}) });
 
-/** The commands of a task of deno.json, those that start its dependencies first; null for none, or if it is not plain. */
+/**
+ * The commands of a task of deno.json, those that start its dependencies first; null for none, or if it is not plain.
+ */
 export function denoTask(name: string, read: Readonly<Record<string, string>>): readonly string[] | null {
   const text = DENO_FILES.map((file) => read[file]).find((one) => one !== undefined) ?? '';
   const tasks = DenoFile.safeParse(readJsonWithComments(text)).data?.tasks ?? {};

@@ -14,7 +14,10 @@ interface RecipeLine {
 
 type Files = Readonly<Record<string, string>>;
 
-/** The lines run by `make test`, `tox`, `nox`, `deno task test` or `composer test`; null for another command, or if they cannot be separated. */
+/**
+ * The lines run by `make test`, `tox`, `nox`, `deno task test` or `composer test`; null for another command, or if they
+ * cannot be separated.
+ */
 export function recipeLines(words: readonly string[], files: Files): readonly RecipeLine[] | null {
   const [first = '', ...rest] = words;
   // Set-up starts them by the Python of its own environment.

@@ -56,8 +56,8 @@ const ComposerFile = z.object({
 });
 
 /**
- * The commands of a script of composer.json, for a PATH with `vendor/bin`; null for none, and for one that only Composer
- * can run.
+ * The commands of a script of composer.json, for a PATH with `vendor/bin`; null for none, and for one that only
+ * Composer can run.
  */
 export function composerScript(name: string, manifest: string): readonly string[] | null {
   const { scripts = {}, config } = ComposerFile.safeParse(readJsonWithComments(manifest)).data ?? {};

@@ -21,8 +21,8 @@ export interface NestedParts<P extends TextPart> {
 }
 
 /**
- * Finds the part around an offset by bisection, and not by reading all parts before it: of many parts with many offsets,
- * these would be too many pairs.
+ * Finds the part around an offset by bisection, and not by reading all parts before it: of many parts with many
+ * offsets, these would be too many pairs.
  */
 export function nestedParts<P extends TextPart>(parts: Iterable<P> = []): NestedParts<P> {
   const entries: Entry<P>[] = [];

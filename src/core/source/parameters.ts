@@ -63,8 +63,8 @@ interface CallOptions {
 }
 
 /**
- * What the arguments of a call give the parameters of the functions that may be called. A path is new for all functions of
- * a name or for none, so that many calls of many functions cost no more than their sum.
+ * What the arguments of a call give the parameters of the functions that may be called. A path is new for all functions
+ * of a name or for none, so that many calls of many functions cost no more than their sum.
  */
 export function givenParameters(
   tree: SyntaxTree,

@@ -49,8 +49,8 @@ export function textNames(tree: SyntaxTree, exported: Exported = NO_EXPORTS): Te
 }
 
 /**
- * Every use of a name that begins where it `counts`, in order; imports of a single name are uses of it, too. A name with
- * several possible meanings has a use for each.
+ * Every use of a name that begins where it `counts`, in order; imports of a single name are uses of it, too. A name
+ * with several possible meanings has a use for each.
  */
 export function usesOf(
   { tree, chains: all, imported, bindings }: TextNames,
@@ -139,7 +139,10 @@ function importsIn(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
   return [...specifiers, ...(whole ? [{ node: whole, as: nodeText(tree, whole), path: module }] : [])];
 }
 
-/** Imports of Go under another name, of Rust, of static members of Java, and of PHP: a path, of which the end is the name. */
+/**
+ * Imports of Go under another name, of Rust, of static members of Java, and of PHP: a path, of which the end is the
+ * name.
+ */
 function importedByPath(tree: SyntaxTree, node: SyntaxNode): readonly Imported[] {
   const whole = nodeText(tree, node);
   const text = whole.slice(0, MAX_IMPORT_CHARS);

@@ -51,9 +51,9 @@ export function readJUnit(text: string): Outcomes {
 }
 
 /**
- * Parses the JUnit XML of vitest, and behind it the output of its reporter `json`. The XML says nothing about a test that
- * did not run or did not end, as about one that passed; such a test is failed. Times do not tell: up to version 1 they
- * are whole milliseconds. Throws an Error for anything else, and if the two do not name the same tests.
+ * Parses the JUnit XML of vitest, and behind it the output of its reporter `json`. The XML says nothing about a test
+ * that did not run or did not end, as about one that passed; such a test is failed. Times do not tell: up to version 1
+ * they are whole milliseconds. Throws an Error for anything else, and if the two do not name the same tests.
  */
 export function readVitest(text: string): Outcomes {
   const end = text.lastIndexOf(VITEST_END) + VITEST_END.length;
@@ -98,8 +98,8 @@ const REPORT_FOLDERS =
   /(?:^|\/)(?:target\/(?:surefire|failsafe)-reports|build\/test-results|[^/]+\/meson-logs)\/.*$/s;
 
 /**
- * Parses report files of Surefire, Gradle or meson, given as one JSON array of path and text per line: their names begin
- * with the module's folder, unless it is the top. Throws an Error if there is none, or if one cannot be parsed.
+ * Parses report files of Surefire, Gradle or meson, given as one JSON array of path and text per line: their names
+ * begin with the module's folder, unless it is the top. Throws an Error if there is none, or if one cannot be parsed.
  */
 export function readJUnitFiles(lines: string): Outcomes {
   const outcomes = new Outcomes();

@@ -138,7 +138,9 @@ function plainNote({ exitCode, hasReport }: UnreadTests, command: string): strin
   return `With the options that Runoff adds for a test report, \`${shown}\` ends ${code} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
 }
 
-/** The plan with some commands in another form. Which files they can be limited to is known of the planned form alone. */
+/**
+ * The plan with some commands in another form. Which files they can be limited to is known of the planned form alone.
+ */
 const inForms = (plan: ReportPlan, formOf: (command: string) => CommandForm | undefined): ReportPlan => ({
   ...plan,
   commands: plan.commands.map((command) => {

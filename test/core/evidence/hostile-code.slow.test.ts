@@ -3,7 +3,8 @@ import { parsedText } from '../../../src/core/source/index.ts';
 import { patchBetween } from '../git.ts';
 import { tamperingIn } from '../syntax.ts';
 
-// Each text is so long that reading it once for each of its parts would exceed the time limit of a test many times over.
+// Each text is so long that reading it once for each of its parts would exceed the time limit of a test many times
+// over.
 const lines = (count: number, line: (at: number) => string): string =>
   Array.from({ length: count }, (_, at) => `${line(at)}\n`).join('');
 

@@ -31,8 +31,8 @@ const TEST_WORD = /(?<![a-z])(?:tests?|specs?)(?![a-z])/i;
 /** What stands beside the values of one text. */
 export interface Beside {
   /**
-   * Texts that name tests and with which a value may be compared: those in its statement, or in the condition alone. What
-   * else a method does says nothing about the value, and neither does what depends on the condition.
+   * Texts that name tests and with which a value may be compared: those in its statement, or in the condition alone.
+   * What else a method does says nothing about the value, and neither does what depends on the condition.
    */
   readonly testNames: (use: Pick<Use, 'node' | 'from'>) => readonly string[];
   /** Texts in quotes in a node. */

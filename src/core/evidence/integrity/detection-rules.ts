@@ -29,8 +29,8 @@ const RUNNER_WORDS = wordSet(
 const ASKS_RUNNER =
   /^(?:import\.meta\.vitest|testing\.(?:Testing|Short|CoverMode)|(?:testing(?:\.|::))?UnitTest(?:\.|::)GetInstance|Rails\.env\(\)\.test\?)$|\.runningUnitTests$/;
 /**
- * What a file of tests is recognised by: `.spec.`, `a_test.go`, `test_`, `/tests/`, `tests/a.js`, `test.js`, `__tests__`;
- * brackets and escapes of patterns aside. A folder of specs may have other files.
+ * What a file of tests is recognised by: `.spec.`, `a_test.go`, `test_`, `/tests/`, `tests/a.js`, `test.js`,
+ * `__tests__`; brackets and escapes of patterns aside. A folder of specs may have other files.
  */
 const TEST_FILE =
   /^[._-]+(?:tests?|specs?)(?:$|[.|])|[._-](?:test|spec)\.\w{1,4}$|^test_$|(?:^|[\\/])test_\w{0,100}\.py$|__tests__|(?:^|[\\/])(?:tests?\??(?:[\\/]|\.\w{1,4}$)|specs?\??[\\/]+$)/i;
@@ -107,7 +107,8 @@ const WITH_ITSELF =
 
 /**
  * Null if it does not look for tests there. A program's arguments may be files of tests, so that only the name of a
- * runner is certain, unless it asks for the file that was started, or for options of Node itself. A word such as `spec` beside the callers may be what a document or a category is called.
+ * runner is certain, unless it asks for the file that was started, or for options of Node itself. A word such as `spec`
+ * beside the callers may be what a document or a category is called.
  */
 function looksForTests(use: Use, tree: SyntaxTree, { testNames }: Beside): 'certain' | 'perhaps' | null {
   // A text that was not parsed may be in any language.

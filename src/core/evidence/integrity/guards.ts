@@ -39,8 +39,8 @@ const RETHROWS = /^(?:throw|raise|rethrow|reject\w*|fail\w*|expect|assert\w*|don
 export type GuardReader = (node: SyntaxNode, until: SyntaxNode | null) => readonly Guard[];
 
 /**
- * Reads the guards of a text. What is around many nodes is read once for all of them. A test's own function is no guard:
- * the runner calls it.
+ * Reads the guards of a text. What is around many nodes is read once for all of them. A test's own function is no
+ * guard: the runner calls it.
  */
 export function guardReader(
   side: Pick<Side, 'tree' | 'mask'>,

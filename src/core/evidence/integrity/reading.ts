@@ -73,8 +73,8 @@ export function readableFiles(files: readonly InspectedFile[]): ReadonlySet<Patc
 }
 
 /**
- * A file that is not read, or only without a syntax tree although its language has a grammar: it may contain what no rule
- * has found. `isParsed`: the texts that `sourcesOf` names were parsed.
+ * A file that is not read, or only without a syntax tree although its language has a grammar: it may contain what no
+ * rule has found. `isParsed`: the texts that `sourcesOf` names were parsed.
  */
 export function unreadCode(
   inspected: InspectedFile,

@@ -236,8 +236,8 @@ function insertedLine({ before, after }: View, known: ReadonlySet<string>): Chan
 }
 
 /**
- * Whether an added line begins the block that contains the next added line, judged by indentation. Called for each line in
- * order; keeps only the lines that may still contain others.
+ * Whether an added line begins the block that contains the next added line, judged by indentation. Called for each line
+ * in order; keeps only the lines that may still contain others.
  */
 function addedParts(): (mask: string, added: boolean) => boolean {
   const open: { readonly depth: number; readonly begins: boolean }[] = [];
