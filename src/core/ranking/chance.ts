@@ -88,10 +88,12 @@ function writtenTestsOf(standing: LeadingCandidate): WrittenTestsRole {
 function roleWithout(without: LeadingCandidate): WrittenTestsRole {
   const { calibration } = without;
   const isLikely = (one: LeadingCandidate) => uncappedChance(one) >= calibration.likely;
-  const [first = without.best] = soundRivals(without)
-    .filter(({ support }) => support > without.best.support)
+  const [first] = soundRivals(without)
+    .filter(({ support }) => support >= without.best.support)
     .toSorted((one, other) => other.support - one.support);
-  if (first === without.best) return isLikely(without) ? 'none' : 'decide';
+  if (first === undefined) return isLikely(without) ? 'none' : 'decide';
+  // Without them it would be a tie.
+  if (first.support === without.best.support) return 'decide';
   const preferred = evidenceOf(without, first) ?? without.winning;
   const rivals = [without.best, ...without.rivals].filter(
     ({ alias }) => alias !== first.alias && !(preferred.alike ?? []).includes(alias),

@@ -22,18 +22,13 @@ export interface TestStep {
   readonly folder: string;
   /** Expanded from a script of package.json: its programs are in `node_modules/.bin`. */
   readonly script: boolean;
-  /**
-   * Expanded from a makefile, a task of Deno, tox or nox; or from a script of Composer: its programs are in
-   * `vendor/bin`.
-   */
+  /** Expanded from a makefile, tox, nox, a task of Deno, or a script of Composer, with programs in `vendor/bin`. */
   readonly recipe?: 'composer' | 'other';
   /** Started by a script of tests through an unknown program: later tests do not wait for it, as for other steps. */
   readonly alone?: true;
   /** Folder of the workspace package whose tests it runs or prepares; absent outside of packages. */
   readonly package?: string;
-  /**
-   * Another command than the repository's: without what lets it run some tests or succeed in any case. What is said.
-   */
+  /** Another command than the repository's: without what lets it run some tests or succeed in any case. What is said. */
   readonly taken?: readonly string[];
 }
 
@@ -220,9 +215,7 @@ const PREPARING_PROGRAM =
 /** Names of scripts that run tests, and prepare none. */
 const RUNS_TESTS = RegExp(`^(?!.*(?:${PREPARES.source}))(?:tests?|specs?|unit)(?:$|[:_-])`, 'i');
 
-/**
- * If none of the steps of a script of tests is known to run tests, its last command is no preparation of other tests.
- */
+/** If none of the steps of a script of tests is known to run tests, its last command is no preparation of other tests. */
 function withAlone(steps: readonly TestStep[]): readonly TestStep[] {
   if (steps.some(({ kind, alone }) => kind === 'tests' || alone)) return steps;
   const at = steps.findLastIndex(({ kind }) => kind === 'other');

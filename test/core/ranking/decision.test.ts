@@ -288,6 +288,17 @@ describe('tests that a model wrote from the issue', () => {
     expect(decided.because).toContain('Without tests that a model wrote, A would be likely right');
   });
 
+  test('make no pick clear that would be equal to a rival without them', () => {
+    const equal = { behaviour: behaving(0), agreement: 1, family: 'claude' };
+    const pool = [candidate('A', equal), candidate('B', equal)].map((one) => fixing(one, 2));
+    const asked = pool.map((one, i) => ({
+      ...one,
+      independentTests: writtenTests(3, i === 0 ? ['1', '2', '3'] : []),
+    }));
+    expect(decision(...pool)).toMatchObject({ kind: 'toss-up' });
+    expect(decision(...asked)).toMatchObject({ alias: 'B', confidence: 'likely' });
+  });
+
   test('make no pick clear that would not lead without them, where no candidate added tests', () => {
     const results = fc.array(fc.subarray(['1', '2', '3']), { minLength: 8, maxLength: 8 });
     fc.assert(
