@@ -6,24 +6,13 @@ import {
   soundPackages,
   succeeded,
   type TestRun,
-  type UnreadTests,
   withoutSilentPackages,
   withoutTests,
 } from '../../core/evidence/index.ts';
 import { counted } from '../../core/model/index.ts';
-import {
-  type CommandForm,
-  plainCommand,
-  type ReportPlan,
-  type TestCommand,
-} from '../../core/settings/index.ts';
+import { plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
 import { type CheckRunner, withoutServices } from './areas.ts';
-
-/** The first run of the suite on the base and the runner that made it, which later runs and candidates use as well. */
-interface BaseAttempt {
-  readonly run: TestRun;
-  readonly on: CheckRunner;
-}
+import { type BaseAttempt, inForms, inOtherForms } from './command-forms.ts';
 
 /**
  * Runs the suite on the base as planned. Commands of which no report names a passing test run in other forms, and if
@@ -83,73 +72,6 @@ function noted({ run, on }: BaseAttempt, notes: readonly string[], hint: string 
   return { run: all.length > 0 ? { ...kept, notes: all } : kept, on };
 }
 
-const FORMS = ['environment', 'plain'] as const;
-
-/**
- * Commands without a test that passes, in their other forms: the options for a report may break them. The last form is
- * kept in any case where there is no report: what the repository's own command prints explains more. Not if it exceeds
- * a limit as well, since another run would take as long.
- */
-async function inOtherForms(
-  runner: CheckRunner,
-  planned: TestRun,
-  runOnce: (runner: CheckRunner) => Promise<TestRun>,
-): Promise<{ readonly attempt: BaseAttempt; readonly notes: readonly string[] }> {
-  const { plan } = runner;
-  const forms = new Map<string, CommandForm>();
-  const notes: string[] = [];
-  let last: BaseAttempt = { run: planned, on: runner };
-  for (const form of FORMS) {
-    const tried = (planned.unread ?? []).flatMap((before) => {
-      const command = plan.commands.find((one) => one.command === before.command);
-      const other = command?.otherwise?.find((one) => one.form === form);
-      const isPossible = form === 'plain' ? !succeeded(before) : before.stopped === null;
-      const isLeft = command && !forms.has(command.command) && isPossible;
-      return isLeft && other && !isSame(command, other) ? [{ before, other }] : [];
-    });
-    if (tried.length === 0) continue;
-    const on = { ...runner, plan: { ...plan, commands: tried.map(({ other }) => other) } };
-    const run = await runOnce(on);
-    last = { run, on };
-    for (const { before, other } of tried) {
-      const still = run.unread?.find(({ command }) => command === other.command);
-      if (still === undefined || (form === 'plain' && isKept(before, still))) forms.set(before.command, form);
-      if (form === 'plain' && still && succeeded(still)) notes.push(plainNote(before, other.command));
-    }
-  }
-  if (forms.size === 0) return { attempt: { run: planned, on: runner }, notes };
-  const on = { ...runner, plan: inForms(plan, (command) => forms.get(command)) };
-  const isAll = last.on.plan.commands.length === plan.commands.length && forms.size === plan.commands.length;
-  const run = isAll ? last.run : await runOnce(on);
-  return { attempt: { run: { ...run, forms: Object.fromEntries(forms) }, on }, notes };
-}
-
-/** Whether the repository's own command is kept although it leaves no report. */
-const isKept = (before: UnreadTests, still: UnreadTests): boolean =>
-  succeeded(still) || (!before.hasReport && still.stopped === null);
-
-/** Maximum characters of a command in a note. */
-const MAX_COMMAND = 80;
-
-function plainNote({ exitCode, hasReport }: UnreadTests, command: string): string {
-  const shown = command.replace(/^(?:export PATH="[^"]*"; )+/, '').slice(0, MAX_COMMAND);
-  const code = exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`;
-  const how = hasReport ? 'no test passes' : 'writes no report';
-  return `With the options that Runoff adds for a test report, \`${shown}\` ends ${code} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
-}
-
-/**
- * The plan with some commands in another form. Which files they can be limited to is known of the planned form alone.
- */
-const inForms = (plan: ReportPlan, formOf: (command: string) => CommandForm | undefined): ReportPlan => ({
-  ...plan,
-  commands: plan.commands.map((command) => {
-    const form = formOf(command.command);
-    return command.otherwise?.find((one) => form !== undefined && one.form === form) ?? command;
-  }),
-  focus: () => null,
-});
-
 /** Maximum tests named in a note. */
 const MAX_NAMED_TESTS = 5;
 
@@ -176,11 +98,6 @@ export async function optionNotes(
     `With the options that Runoff adds for a test report, ${counted(failing.length, 'test')} of the base commit fail${failing.length === 1 ? 's' : ''}, and without them the command passes: ${named}${more > 0 ? `; and ${more} more` : ''}. Runoff keeps the options, because the report shows all other tests, and sets aside what fails.`,
   ];
 }
-
-const isSame = (one: TestCommand, other: TestCommand): boolean =>
-  JSON.stringify(whatRuns(one)) === JSON.stringify(whatRuns(other));
-
-const whatRuns = ({ command, args, env }: TestCommand) => [command, args, env];
 
 /**
  * The base run that candidates are compared with: without non-test steps that fail there, such as a linter, which are
