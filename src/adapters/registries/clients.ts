@@ -264,10 +264,10 @@ async function askDeno(question: ClientQuestion): Promise<ClientAnswer> {
     proxyEnv: (proxy) => ({ http_proxy: proxy, https_proxy: proxy, DENO_DIR: 'cache' }),
   });
   const { JSR_URL: url } = question.env;
-  return accessTo(
-    asked.map((host) => `https://${host}`),
-    { env: url === undefined ? {} : { JSR_URL: withoutLogin(url) } },
-  );
+  const hosts = asked.map((host) => `https://${host}`);
+  return url === undefined
+    ? accessTo(hosts)
+    : accessTo([url, ...hosts], { env: { JSR_URL: withoutLogin(url) } });
 }
 
 export const CLIENTS: readonly Client[] = [

@@ -238,6 +238,8 @@ describe('the registries for a set-up command', () => {
       hosts: [...npm, 'jsr.corp.test:443'],
       env: { JSR_URL: 'https://jsr.corp.test/' },
     });
+    const { rules } = mirrored.logins.find(({ host }) => host === 'jsr.corp.test:443') ?? {};
+    expect(rules).toEqual([{ path: '/', authorization: `Basic ${btoa('me:secret')}` }]);
     expect((await registries.of('npm ci', ['node'])).hosts).toEqual(npm);
     expect((await open().registries.of('deno install')).hosts).toEqual(npm);
   });
