@@ -14,7 +14,7 @@ const textsNamed = ({ read }: RepositorySnapshot, name: RegExp): string =>
 function checkTarget(repository: RepositorySnapshot): 'check' | 'test' | null {
   const automake = textsNamed(repository, /\.am$/);
   if (/^(?:dist_)?(?:check_\w+|TESTS)\s*\+?=|^check-local\s*:/m.test(automake)) return 'check';
-  const plain = automake === '' ? textsNamed(repository, /^Makefile\.in$/) : '';
+  const plain = automake === '' ? textsNamed(repository, /^Makefile\.in$/) : automake;
   return (['check', 'test'] as const).find((name) => RegExp(`^${name}\\s*:(?!=)`, 'm').test(plain)) ?? null;
 }
 

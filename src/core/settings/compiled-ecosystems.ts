@@ -68,7 +68,7 @@ export function go({ files, read }: RepositorySnapshot): Ecosystem | null {
   if (all === '') return null;
   const needs =
     (file === 'go.work' || /^\s*require\b/m.test(read['go.mod'] ?? '')) && !files.has('vendor/modules.txt');
-  const tags = goTagsOf(read);
+  const { tags, short } = goOptionsOf(read);
   return {
     file,
     setup: [
@@ -77,23 +77,28 @@ export function go({ files, read }: RepositorySnapshot): Ecosystem | null {
       ...(file === 'go.mod' ? nestedCaches(nestedGoModules([...files])) : []),
     ].join(' && '),
     build: `go build ${tags}${all}`,
-    test: `go test ${tags}./...`,
+    test: `go test ${tags}${short}./...`,
   };
 }
 
 /**
- * Build tags with which CI tests all packages: files behind a tag are otherwise not even compiled. Of the first such
- * command; not those of one value of a matrix.
+ * Build tags with which CI tests all packages: files behind a tag are otherwise not even compiled. `-short`, if CI says so:
+ * tests that it leaves out may take hours, or need a network. Of the first such command; not those of one value of a
+ * matrix.
  */
-function goTagsOf(read: RepositorySnapshot['read']): string {
+function goOptionsOf(read: RepositorySnapshot['read']): { readonly tags: string; readonly short: string } {
   const job = ciJob(read);
   const isOfAll = /^(?:\w+=\S+ )*go test\b.* \.\/\.\.\.(?= |$)/;
   const command =
     job?.commands.find((one) => one.part === 'test' && isOfAll.test(one.command))?.command ?? '';
   const [option, ...lists] =
     / --?tags(?: |=)(?:"([\w., -]+)"|'([\w., -]+)'|([\w.,-]+))(?= )/.exec(command) ?? [];
-  const isWritten = option !== undefined && (read[job?.file ?? ''] ?? '').includes(option);
-  return isWritten ? `-tags=${lists.join('').split(/[ ,]+/).join(',')} ` : '';
+  const workflow = read[job?.file ?? ''] ?? '';
+  const isWritten = option !== undefined && workflow.includes(option);
+  return {
+    tags: isWritten ? `-tags=${lists.join('').split(/[ ,]+/).join(',')} ` : '',
+    short: / --?short(?= |$)/.test(command) && workflow.includes('-short') ? '-short ' : '',
+  };
 }
 
 /** The first prints what it compiles, so that it does not appear to hang. */
@@ -223,10 +228,39 @@ export function cmake({ files, read }: RepositorySnapshot): Ecosystem | null {
   );
   if (folder === undefined) return null;
   const build = `cmake --build ${folder}`;
+  const options = ['BUILD_TESTING', ...testOptions(read)].map((name) => ` -D${name}=ON`).join('');
   return {
     file,
-    setup: `cmake -S . -B ${folder} -DBUILD_TESTING=ON && ${fillCaches(build)}`,
+    setup: `cmake -S . -B ${folder}${options} && ${fillCaches(build)}`,
     build,
     test: `ctest --test-dir ${folder} --output-on-failure`,
   };
+}
+
+/** Names of options that build the tests of a project: `X_BUILD_TESTS`, `ENABLE_TESTING`, `X_TEST`. */
+const TESTS_OPTION =
+  /^(?:[a-z\d]+_+){0,2}(?:build|enable|with)_?(?:unit_?)?test(?:s|ing)?$|^(?!disable|no|skip)(?:[a-z\d]+_+)?(?:unit_?)?tests?$/i;
+
+const OPTION = /^[ \t]*(?:cmake_dependent_)?option\s*\(\s*(\w+)\s+"[^"]{0,500}"([^)]{0,500})\)/gim;
+
+/**
+ * Options without which a project builds no tests, so that `ctest` finds none: those that it defines at its top and that
+ * are off, with what they depend on, and those that a workflow switches on.
+ */
+function testOptions(read: RepositorySnapshot['read']): readonly string[] {
+  const defined = [...(read['CMakeLists.txt'] ?? '').matchAll(OPTION)].map(([, name = '', rest = '']) => ({
+    name,
+    isOff: !/^\s*(?:ON|TRUE|YES|1|\$)/i.test(rest),
+    needs: /"([^"]*)"/.exec(rest)?.[1]?.split(/\s*;\s*/) ?? [],
+  }));
+  const tests = defined.filter(({ name }) => TESTS_OPTION.test(name));
+  const needed = new Set(tests.flatMap(({ needs }) => needs));
+  const off = defined.filter(({ name, isOff }) => isOff && (TESTS_OPTION.test(name) || needed.has(name)));
+  const ofWorkflows = Object.entries(read).flatMap(([path, text]) =>
+    path.startsWith('.github/workflows/')
+      ? [...text.matchAll(/\s-D\s?(\w{1,60})(?::BOOL)?=(?:ON|TRUE|YES|1)\b/gi)].map(([, name = '']) => name)
+      : [],
+  );
+  const names = [...off.map(({ name }) => name), ...ofWorkflows.filter((name) => TESTS_OPTION.test(name))];
+  return [...new Set(names)].filter((name) => name !== 'BUILD_TESTING');
 }

@@ -24,18 +24,23 @@ export const ecosystemsOf = (repository: RepositorySnapshot): readonly Ecosystem
 /**
  * The same with the main one first: of those that are sure, the one with most test files. A package.json may be there
  * for the assets or the website of a project in Python. One that is only defined below the top, such as a client in
- * another language, hides none. One whose tests are a convention, such as Django's, hides one that is sure only with many
- * times as many test files, and is sure then.
+ * another language, hides none, and neither do tests in Python of a program that is built at the top. One whose tests are
+ * a convention, such as Django's, hides one that is sure only with many times as many test files, and is sure then.
  */
 export function mainFirst(found: readonly Ecosystem[], files: ReadonlySet<string>): readonly Ecosystem[] {
   const paths = [...files].filter((path) => !SAMPLE_FOLDERS.test(path));
   const [first, ...others] = found
     .filter((one) => one.test !== undefined)
-    .map((one) => ({ one, sure: isSure(one), count: paths.filter((path) => one.tests?.(path)).length }))
-    .toSorted((a, b) => Number(b.sure) - Number(a.sure));
+    .map((one) => ({
+      one,
+      sure: isSure(one),
+      top: isAtTop(one, files),
+      count: paths.filter((path) => one.tests?.(path)).length,
+    }))
+    .toSorted((a, b) => Number(b.sure) - Number(a.sure) || Number(b.top) - Number(a.top));
   if (!first?.sure) return found;
   const main = others
-    .filter(({ one }) => isAtTop(one, files))
+    .filter(({ top }) => top)
     .reduce(
       (best, next) => (next.count > best.count * (best.sure && !next.sure ? MANY_TIMES : 1) ? next : best),
       first,
