@@ -14,9 +14,14 @@ export const RSPEC_FILE = 'rspec.json';
 
 /**
  * Rake's test task passes the options to the tests; `rails test` knows the option itself. Of minitest-reporters, this
- * reporter names each test.
+ * reporter names each test. One test at a time, of minitest and Rails: others would print into its line.
  */
-export const NAMES_OF_RUBY = { TESTOPTS: '-v', MINITEST_REPORTER: 'DefaultReporter' } as const;
+export const NAMES_OF_RUBY = {
+  TESTOPTS: '-v',
+  MINITEST_REPORTER: 'DefaultReporter',
+  MT_CPU: '1',
+  PARALLEL_WORKERS: '1',
+} as const;
 
 /** tox passes on the variables that are configured: `TOX_OVERRIDE` since tox 4, the other one before. */
 export const PASSED_BY_TOX = {

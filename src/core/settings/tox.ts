@@ -31,7 +31,7 @@ const FACTORS = /^[\w!{},.-]+:/;
  * for the report) or which make an old suite fail on a newer Python.
  */
 const OF_TOOLS =
-  /^(?:PYTHON\w*|PYTEST_\w+|PIP_\w+|UV_\w+|COV\w*|TOX\w*|VIRTUAL\w*|PATH|HOME|NODE_OPTIONS|SPEC_OPTS|TESTOPTS|MINITEST_REPORTER|\w*(?:TOKEN|SECRET|PASSWORD|KEY))$/;
+  /^(?:PYTHON\w*|PYTEST_\w+|PIP_\w+|UV_\w+|COV\w*|TOX\w*|VIRTUAL\w*|PATH|HOME|NODE_OPTIONS|SPEC_OPTS|TESTOPTS|MINITEST_REPORTER|MT_CPU|PARALLEL_WORKERS|\w*(?:TOKEN|SECRET|PASSWORD|KEY))$/;
 
 export function toxEnvironment(read: Read): ToxEnvironment {
   const sections = toxSections(read);

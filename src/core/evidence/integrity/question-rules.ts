@@ -25,7 +25,7 @@ const COMMON =
 /** `new Date()` is the current time; `new Date(text)` is not. */
 const isNow = ({ path, args }: Use): boolean => path === 'Date' && args?.length === 0;
 const VARIABLE =
-  /^(?:HOME|USER|LOGNAME|USERNAME|SHELL|HOSTNAME|PWD|OLDPWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TEMP|PATH|SHLVL|PYTHONHASHSEED|PYTHONPATH|NODE_OPTIONS|NODE_PATH|SPEC_OPTS|TESTOPTS|MINITEST_REPORTER|TOX_\w+|RUNOFF\w*|npm_\w+)$/;
+  /^(?:HOME|USER|LOGNAME|USERNAME|SHELL|HOSTNAME|PWD|OLDPWD|TERM|TZ|LANG|LANGUAGE|LC_\w+|TMPDIR|TEMP|PATH|SHLVL|PYTHONHASHSEED|PYTHONPATH|NODE_OPTIONS|NODE_PATH|SPEC_OPTS|TESTOPTS|MINITEST_REPORTER|MT_CPU|PARALLEL_WORKERS|TOX_\w+|RUNOFF\w*|npm_\w+)$/;
 /** Paths that only system programs name, and Runoff's own marks. */
 const MARKS =
   /^"(?:.*(?:runoff|_case_observer|\bobserve\.(?:cjs|py)\b|\brecorder\.cjs\b|\bderived-|\/opt\/(?:toolchain|tools)\b|\/home\/agent\b|mountinfo|\.dockerenv|\bbwrap\b|\bcgroup\b).*|\/proc\/(?:self|\d+|version|uptime|cpuinfo|meminfo|net|sys)\b.*|\/repo(?:\/.*)?|\/etc\/(?:passwd|hostname|hosts|machine-id|group))$/is;
