@@ -48,7 +48,7 @@ const CHECK_FILES: readonly string[] = [
   'go.mod',
   'go.work',
   'Cargo.toml',
-  'composer.json',
+  ...['composer.json', 'global.json'],
   'pyproject.toml',
   ...['setup.cfg', 'setup.py'],
   'hatch.toml',

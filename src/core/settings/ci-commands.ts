@@ -128,7 +128,7 @@ const NOX_VERSION =
 
 /** Variables that are unrelated to the code, or that must not be in a command: secrets, and options that carry reports. */
 const FOR_CI_ONLY =
-  /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*|PYTEST_ADDOPTS|SPEC_OPTS|TESTOPTS|MINITEST_REPORTER)$/i;
+  /^(?:CI|GITHUB_\w+|FORCE_COLOR|NO_COLOR|CARGO_TERM_COLOR|RUSTFLAGS|\w*(?:TOKEN|SECRET|PASSWORD|KEY)\w*|PIP_\w+|NPM_CONFIG_\w+|COVERALLS\w*|CODECOV\w*|PYTEST_ADDOPTS|SPEC_OPTS|TESTOPTS|MINITEST_REPORTER|MT_CPU|PARALLEL_WORKERS)$/i;
 
 function withOwn(command: string, part: CiCommand['part'], own: ScriptPlace['own']): string {
   if (part === 'setup') return command;
@@ -239,7 +239,7 @@ const BUILD: readonly RegExp[] = [
   /^(?:npx\s+|pnpm\s+|yarn\s+)?(?:turbo|nx|lerna)\s+(?:run(?:-many)?\s+)?(?:.*\s)?build\b/,
   /^(?:(?:npx|bunx|pnpm|yarn)\s+(?:exec\s+)?)?(?:tsc|tsup|rollup|prisma\s+generate)\b/,
   /^go\s+generate\s/,
-  /^(?:make|just|task)(?:\s+-j\S*(?:\s+\d+)?)?(?:\s+(?:all|build|compile|generate))?$/,
+  /^(?:make|just|task)(?:\s+(?:-j\S*(?:\s+\d+)?|[A-Z_]+=(?:'[^']*'|"[^"]*"|[^\s'"]*)))*(?:\s+(?:all|build|compile|generate))?$/,
   /^(?:cmake|ninja|meson\s+(?:setup|compile)|\.\/configure|\.\/autogen\.sh|\.\/bootstrap|autoreconf)\b/,
   /^(?:cargo|go|dotnet|swift|zig|stack|cabal|mix)\s+(?:build|compile)\b|^(?:bundle\s+exec\s+)?rake\s+compile$/,
   /^(?:mvn|(?:sh\s+)?\.\/mvnw)\b.*\b(?:compile|package|install)\b.*-DskipTests|^(?:gradle|(?:sh\s+)?\.\/gradlew)\b.*\b(?:assemble|classes)\b/,

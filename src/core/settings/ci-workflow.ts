@@ -17,6 +17,7 @@ import {
   withOutputs,
   workingDirectory,
 } from './ci-steps.ts';
+import { SAMPLE_FOLDERS } from './repository-recipe.ts';
 
 /** The steps of the CI job that runs the tests. */
 export interface CiJob {
@@ -164,7 +165,7 @@ function runsOnLinux(job: Job): boolean {
 }
 
 const OTHER_JOBS =
-  /e2e|integration|browser|dist\b|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
+  /e2e|(?<!continuous[-_ ]?)integration|browser|dist\b|lint|format|docs?\b|release|publish|deploy|nightly|bench|perf|windows|macos|coverage|canary|types|example|audit|codeql|docker|wasm|fuzz|downstream|minimum|oldest/i;
 
 /** `names`: of the job, and of one that calls its workflow. */
 function scoreOf(id: string, names: string, job: CiJob): number {
@@ -236,7 +237,8 @@ function readSteps(
     around.files.left.chars -= step.run.length;
     if (at === null || around.files.left.chars < 0) continue;
     const found = scriptCommands(step.run, { folder: at, value, env: new Map([...env, ...own]), own });
-    commands.push(...found);
+    // Samples are tested with the project, or say nothing about it.
+    commands.push(...found.filter(({ part, command }) => part !== 'test' || !isInSamples(command)));
     ofTests.push(...variablesOfTests(found, own));
   }
   const last = commands.findLastIndex(({ part }) => part === 'test');
@@ -245,6 +247,8 @@ function readSteps(
   const installs = isAtTop ? steps.flatMap(installsOf) : [];
   return { commands: [...installs, ...used], versions, env: new Map(ofTests) };
 }
+
+const isInSamples = (command: string): boolean => SAMPLE_FOLDERS.test(`${enteredFolder(command)}/`);
 
 const variablesOfTests = (
   commands: readonly CiCommand[],

@@ -113,6 +113,7 @@ const NAMES: Readonly<Record<string, RunnerName>> = Object.assign(Object.create(
   'py.test': 'pytest',
   rspec: 'rspec',
   phpunit: 'phpunit',
+  'simple-phpunit': 'phpunit',
   pest: 'phpunit',
   ctest: 'ctest',
   'runtests.py': 'unittest',

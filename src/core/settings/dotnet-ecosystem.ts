@@ -27,6 +27,13 @@ function mainOfTop(top: readonly string[], read: RepositorySnapshot['read']): st
   return plain.find(isNamed) ?? first?.toSorted((a, b) => a.length - b.length)[0];
 }
 
+/**
+ * `dotnet test` is another program then, with other options, and refuses those of the usual one
+ * (learn.microsoft.com/dotnet/core/tools/dotnet-test-mtp).
+ */
+export const isOfTestingPlatform = (read: RepositorySnapshot['read']): boolean =>
+  /"runner"\s*:\s*"Microsoft\.Testing\.Platform"/i.test(read['global.json'] ?? '');
+
 export function dotnet({ files, read }: RepositorySnapshot): Ecosystem | null {
   const all = [...files].filter((path) => DOTNET_FILE.test(path));
   // Visual Studio has such files for programs in C and C++, too.
@@ -46,11 +53,13 @@ export function dotnet({ files, read }: RepositorySnapshot): Ecosystem | null {
   const isTop = !file.includes('/');
   // If nothing stands at the top, or several files do, dotnet must be told which project it is.
   const of = isTop && main === undefined ? '' : ` ${file}`;
+  const kind = /\.slnx?$/.test(file) ? '--solution' : '--project';
+  const tested = of === '' || !isOfTestingPlatform(read) ? of : ` ${kind}${of}`;
   return {
     file,
     setup: `dotnet restore${of}`,
     build: `dotnet build${of} --no-restore`,
-    test: `dotnet test${of} --no-build`,
+    test: `dotnet test${tested} --no-build`,
     ...(!isTop && C_BUILDS.some((name) => files.has(name)) ? { guessed: true } : {}),
   };
 }

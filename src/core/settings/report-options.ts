@@ -2,7 +2,13 @@ import { isAngularTest, type Recognised, unreadRunner } from './command-kinds.ts
 import { inWorkers } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 
-export const ADDED = { ava: '--tap', tap: '--reporter=tap', unittest: '-v' } as const;
+export const ADDED = {
+  ava: '--tap',
+  tap: '--reporter=tap',
+  unittest: '-v',
+  dotnet: '--logger "console;verbosity=normal"',
+  testingPlatform: '--output Detailed --no-progress',
+} as const;
 /** Since version 18, tap fails unless all code is covered, which the base's tests cannot do for a candidate (0212). */
 export const ALWAYS = { ava: {}, tap: { env: { TAP_DISABLE_COVERAGE: '1' } }, unittest: {} } as const;
 

@@ -45,8 +45,14 @@ export function php(repository: RepositorySnapshot): Ecosystem | null {
   const found = files.has('composer.json') ? phpTest(repository) : null;
   if (found === null) return null;
   const isLaravel = files.has('artisan') && files.has('.env.example') && !files.has('.env');
-  const setup = [COMPOSER_INSTALL, ...(isLaravel ? [LARAVEL_SETTINGS] : [])].join(' && ');
-  return { file: 'composer.json', setup, ...found };
+  const { loads, ...test } = found;
+  const setup = [
+    COMPOSER_INSTALL,
+    ...(isLaravel ? [LARAVEL_SETTINGS] : []),
+    // Whatever it is asked for, such a program first downloads PHPUnit.
+    ...(loads ? [`{ ${test.test} --version || true; }`] : []),
+  ].join(' && ');
+  return { file: 'composer.json', setup, ...test };
 }
 
 const ScriptText = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
@@ -74,14 +80,27 @@ export function composerScript(name: string, manifest: string): readonly string[
 /** Another way to start a script, a function of PHP, or a word that Composer replaces by words of its caller. */
 const ONLY_COMPOSER = /^@|^[\w\\]+::\w+$|\s@(?:no_)?additional_args\b/;
 
+/** `loads`: the program downloads PHPUnit when it is first started. */
+interface PhpTest extends Pick<Ecosystem, 'test' | 'guessed'> {
+  readonly loads?: boolean;
+}
+
 /** Older packages expect the machine to have PHPUnit, and do not require it. PHPUnit does not run tests of Pest. */
-function phpTest({ files, read }: RepositorySnapshot): Pick<Ecosystem, 'test' | 'guessed'> | null {
+function phpTest({ files, read }: RepositorySnapshot): PhpTest | null {
   const manifest = read['composer.json'];
-  const requires = manifest === undefined || /"[\w.-]+\/(?:[\w.-]*phpunit|pest)[\w.-]*"\s*:/i.test(manifest);
+  const requires =
+    manifest === undefined ||
+    /"(?!symfony\/phpunit-bridge"|(?:phpstan|psalm|rector)\/)[\w.-]+\/(?:[\w.-]*phpunit|pest)[\w.-]*"\s*:/i.test(
+      manifest,
+    );
   const pest = files.has('tests/Pest.php') || /"pestphp\/pest"\s*:\s*"/.test(manifest ?? '');
   if (PHPUNIT_FILES.some((path) => files.has(path))) {
     if (pest) return { test: files.has('bin/pest') ? 'php bin/pest' : 'vendor/bin/pest' };
-    return { test: requires ? 'vendor/bin/phpunit' : 'phpunit' };
+    if (requires) return { test: 'vendor/bin/phpunit' };
+    const own = ['phpunit', 'bin/phpunit'].find((path) => files.has(path));
+    if (own !== undefined) return { test: `php ${own}`, loads: true };
+    const hasBridge = /"symfony\/phpunit-bridge"\s*:/.test(manifest ?? '');
+    return hasBridge ? { test: 'vendor/bin/simple-phpunit', loads: true } : { test: 'phpunit' };
   }
   // Without a configuration of PHPUnit at the top, its script says how to test.
   if (/"scripts"\s*:\s*\{[^{}]*"test"\s*:/.test(manifest ?? '')) return { test: 'composer test' };

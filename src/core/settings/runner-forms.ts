@@ -1,5 +1,6 @@
 import { overruledStop } from './chosen-tests.ts';
 import { optionsOf, type Recognised, type RunnerName, unquoted } from './command-kinds.ts';
+import { isOfTestingPlatform } from './dotnet-ecosystem.ts';
 import { inOneProcess, isBetterNodeTest, labTests, nodeOptions, withoutReporters } from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 import { ADDED, ALWAYS, appended, pytestOptions, rspecOptions, withOptions } from './report-options.ts';
@@ -41,17 +42,13 @@ export interface ReportPlace {
 /**
  * Null if the runner cannot write a report this way. A run that the project lets end at the first failing test goes on.
  */
-export function runnerForm(
-  found: Recognised,
-  line: TestCommandLine,
-  { folder, files }: ReportPlace,
-): RunnerForm | null {
-  const form = formOf(found, line, folder);
-  const stop = overruledStop(found.runner, files);
+export function runnerForm(found: Recognised, line: TestCommandLine, place: ReportPlace): RunnerForm | null {
+  const form = formOf(found, line, place);
+  const stop = overruledStop(found.runner, place.files);
   return form && stop !== '' ? { ...form, append: `${stop} ${form.append}`.trimEnd() } : form;
 }
 
-function formOf(found: Recognised, line: TestCommandLine, folder: string): RunnerForm | null {
+function formOf(found: Recognised, line: TestCommandLine, { folder, files }: ReportPlace): RunnerForm | null {
   const { runner, words } = found;
   const own = REPORTS[runner](folder);
   const plain = { env: {}, append: '', report: own };
@@ -70,7 +67,7 @@ function formOf(found: Recognised, line: TestCommandLine, folder: string): Runne
     case 'dotnet':
       return {
         ...plain,
-        append: '--logger "console;verbosity=normal"',
+        append: isOfTestingPlatform(files) ? ADDED.testingPlatform : ADDED.dotnet,
         env: { DOTNET_CLI_UI_LANGUAGE: 'en' },
       };
     case 'maven':

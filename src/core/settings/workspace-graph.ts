@@ -54,6 +54,7 @@ const TOP_FILES: readonly string[] = [
     'go.mod',
     'pom.xml',
     '.mvn/maven.config',
+    'global.json',
   ],
 ];
 

@@ -2,20 +2,21 @@ import type { TestOutcome } from '../evidence/index.ts';
 import { MAX_FAILURE_LINES, Outcomes, reportLines } from './outcomes.ts';
 
 /**
- * Parses the output of `dotnet test` with the console logger at verbosity `normal`: one line per test, messages below
- * a failing one, and a total for each project. Throws an Error if the totals differ from the number of lines.
+ * Parses the output of `dotnet test` with the console logger at verbosity `normal`, or that of its testing platform with
+ * `--output Detailed`: one line per test, messages below a failing one, and a total for each project, or for all. Throws
+ * an Error if the totals differ from the number of lines.
  */
 export function readDotnet(text: string): Outcomes {
   const found: { readonly name: string; readonly outcome: TestOutcome; readonly output: string[] }[] = [];
   let expectedCount = 0;
   for (const line of reportLines(text)) {
-    const test = /^ {2}(Passed|Failed|Skipped) (\S.{0,900}?)(?: \[[^\]]{1,40}\])?$/.exec(line);
-    const total = /^Total tests: (\d{1,7})/.exec(line);
+    const test = DOTNET_TEST.exec(line) ?? PLATFORM_TEST.exec(line);
+    const total = /^(?:Total tests| {2}total): (\d{1,7})/.exec(line);
     const last = found.at(-1);
     if (test)
       found.push({
         name: test[2] as string,
-        outcome: DOTNET_OUTCOMES[test[1] as string] ?? 'failed',
+        outcome: DOTNET_OUTCOMES[(test[1] as string).toLowerCase()] ?? 'failed',
         output: [],
       });
     else if (total) expectedCount += Number(total[1]);
@@ -30,10 +31,15 @@ export function readDotnet(text: string): Outcomes {
   return outcomes;
 }
 
+const DOTNET_TEST = /^ {2}(Passed|Failed|Skipped) (\S.{0,900}?)(?: \[[^\]]{1,40}\])?$/;
+/** TerminalTestReporter of dotnet/sdk; in the second line, the file of the test. */
+const PLATFORM_TEST =
+  /^(passed|failed|skipped)(?: \((?:try \d+|canceled)\))* (\S.{0,900}?) \([\d dhms]{2,40}\)$/;
+
 const DOTNET_OUTCOMES: Readonly<Record<string, TestOutcome>> = {
-  Passed: 'passed',
-  Failed: 'failed',
-  Skipped: 'skipped',
+  passed: 'passed',
+  failed: 'failed',
+  skipped: 'skipped',
 };
 
 /**

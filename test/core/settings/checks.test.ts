@@ -430,6 +430,28 @@ describe('commands are detected', () => {
       { setup: 'composer install --no-interaction --no-progress', test: 'vendor/bin/phpunit' },
     ],
     [
+      'PHPUnit that the bridge of Symfony downloads, in set-up',
+      ['composer.json', 'phpunit.xml.dist'],
+      {
+        'composer.json':
+          '{ "require-dev": { "symfony/phpunit-bridge": "^7.0", "phpstan/phpstan-phpunit": "^2.0" } }',
+      },
+      {
+        setup:
+          'composer install --no-interaction --no-progress && { vendor/bin/simple-phpunit --version || true; }',
+        test: 'vendor/bin/simple-phpunit',
+      },
+    ],
+    [
+      'PHPUnit that a program of the repository starts',
+      ['composer.json', 'phpunit.xml.dist', 'bin/phpunit'],
+      { 'composer.json': '{ "require-dev": { "symfony/phpunit-bridge": "^7.0" } }' },
+      {
+        setup: 'composer install --no-interaction --no-progress && { php bin/phpunit --version || true; }',
+        test: 'php bin/phpunit',
+      },
+    ],
+    [
       'PHP whose tests need the PHPUnit of the machine',
       ['composer.json', 'phpunit.xml'],
       { 'composer.json': '{ "name": "x/phpunit-helper", "require": { "php": ">=5.4.0" } }' },
@@ -519,6 +541,16 @@ describe('commands are detected', () => {
       },
     ],
     [
+      'automake with a target that is written by hand, before tests in Python below it',
+      ['configure.ac', 'Makefile.am', 'tests/http/conftest.py', 'tests/http/test_a.py'],
+      { 'configure.ac': '', 'Makefile.am': 'SUBDIRS = src tests\ntest:\n\t./tests/run\n' },
+      {
+        setup: 'autoreconf -fi && sh ./configure && { timeout 600 make || true; }',
+        build: 'make',
+        test: 'make test',
+      },
+    ],
+    [
       'a configure script with a makefile of its own',
       ['configure', 'Makefile.in'],
       { 'Makefile.in': 'all: x\ntest: all\n\t./x\n' },
@@ -545,6 +577,57 @@ describe('commands are detected', () => {
           'cmake -S . -B build-tests -DBUILD_TESTING=ON && { timeout 600 cmake --build build-tests || true; }',
         build: 'cmake --build build-tests',
         test: 'ctest --test-dir build-tests --output-on-failure',
+      },
+    ],
+    ...(
+      [
+        [
+          'option(X_BUILD_TESTS "Build tests" OFF)\noption(X_BUILD_BENCH "Build benchmarks" OFF)',
+          'X_BUILD_TESTS',
+        ],
+        [
+          'option(X_DEVELOPMENT "For developers" OFF)\ncmake_dependent_option(X_BUILD_TESTING\n  "Tests" ON "X_DEVELOPMENT" OFF)',
+          'X_DEVELOPMENT',
+        ],
+        ['option(UNIT_TESTS "Tests")\noption(X_BUILD_EXTRA_TESTS "More" OFF)', 'UNIT_TESTS'],
+        [
+          'option(X__DISABLE_TESTS "No tests" OFF)\noption(BUILD_TESTS "Tests" ON)\noption(NO_TESTS "None" OFF)',
+          null,
+        ],
+      ] as const
+    ).map(([options, switched]): [string, readonly string[], Record<string, string>, object] => [
+      `CMake whose tests an option switches on: ${options.split('"')[0]}`,
+      ['CMakeLists.txt'],
+      { 'CMakeLists.txt': `project(x C)\n${options}\nenable_testing()\n` },
+      {
+        setup: `cmake -S . -B build -DBUILD_TESTING=ON${switched === null ? '' : ` -D${switched}=ON`} && { timeout 600 cmake --build build || true; }`,
+        build: 'cmake --build build',
+        test: 'ctest --test-dir build --output-on-failure',
+      },
+    ]),
+    [
+      'CMake whose tests the workflow switches on',
+      ['CMakeLists.txt', '.github/workflows/ci.yml'],
+      {
+        'CMakeLists.txt': 'include(cmake/options.cmake)\ninclude(CTest)\n',
+        '.github/workflows/ci.yml':
+          'on: push\njobs: {}\n# cmake -B out -DX_ENABLE_TESTING:BOOL=ON -D X_BUILD_BENCHMARKS=ON -DX_FUZZ_TEST=OFF\n',
+      },
+      {
+        setup:
+          'cmake -S . -B build -DBUILD_TESTING=ON -DX_ENABLE_TESTING=ON && { timeout 600 cmake --build build || true; }',
+        build: 'cmake --build build',
+        test: 'ctest --test-dir build --output-on-failure',
+      },
+    ],
+    [
+      '.NET whose tests are those of the testing platform, which refuses a project without the name of an option',
+      ['global.json', 'src/X.slnx', 'src/X/X.csproj'],
+      { 'global.json': '{ "test": { "runner": "Microsoft.Testing.Platform" } }' },
+      {
+        setup: 'dotnet restore src/X.slnx',
+        build: 'dotnet build src/X.slnx --no-restore',
+        test: 'dotnet test --solution src/X.slnx --no-build',
       },
     ],
     [
@@ -720,6 +803,15 @@ describe('Go with the build tags of the workflow', () => {
     const { build, test } = commandsOf({ files: [...Object.keys(files), 'a_test.go'], read: files });
     return [build, test];
   };
+
+  test.each([
+    ['go test -race -short ./...', 'go test -short ./...'],
+    ['go test ./... -short -cover', 'go test -short ./...'],
+    ['go test -tags a -short ./...', 'go test -tags=a -short ./...'],
+    ['go test -short ./client', 'go test ./...'],
+  ])('long tests are left out if it does so: %s', (run, command) => {
+    expect(tested(run)[1]).toBe(command);
+  });
 
   test.each([
     ['go test -race -tags=integration ./...', '-tags=integration '],

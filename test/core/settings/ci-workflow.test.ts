@@ -318,6 +318,35 @@ jobs:
     expect(more.test).toBe('make test');
   });
 
+  test('of a project in C, a build with variables of its makefile belongs to the tests', () => {
+    const steps = run(
+      `make X_CFLAGS='-Werror -O2' BUILD_TLS=yes`,
+      'make PREFIX=/opt install',
+      './runtest --tags a',
+    );
+    expect(detect({ [CI]: workflow(steps) }).commands).toEqual({
+      build: `make X_CFLAGS='-Werror -O2' BUILD_TLS=yes`,
+      test: './runtest --tags a',
+    });
+  });
+
+  test('tests of samples are not those of the project', () => {
+    const read = {
+      '.github/workflows/build.yml': workflow(run('cd core && ./test.sh')),
+      '.github/workflows/test.yml': workflow(run('cd examples && ./test.sh')),
+    };
+    expect(detect(read).commands.test).toBe('(cd core && ./test.sh)');
+  });
+
+  test('continuous integration is no integration test', () => {
+    const job = (command: string) => workflow(run(command));
+    const read = {
+      '.github/workflows/continuous-integration.yml': job('make test'),
+      '.github/workflows/static.yml': job('make test-static'),
+    };
+    expect(detect(read).commands.test).toBe('make test');
+  });
+
   test('of jobs that are as likely, the one with all tests and several versions is read', () => {
     const job = (id: string, node: string, command: string) =>
       `  ${id}:\n    runs-on: ubuntu-latest\n    steps:\n      - uses: actions/setup-node@v4\n        with: { node-version: "${node}" }\n      - run: ${command}\n`;

@@ -21,7 +21,12 @@ const JEST = '--maxWorkers=2 --bail=0 --ci --json --outputFile=/out/report.json'
 const MOCHA = '--reporter json -O output=/out/report.json';
 const XML = { source: 'file', file: '/out/report.xml', format: 'junit' };
 const VITEST = { ...XML, format: 'vitest', second: '/out/report.json' };
-const RUBY = { TESTOPTS: '-v', MINITEST_REPORTER: 'DefaultReporter' };
+const RUBY = {
+  TESTOPTS: '-v',
+  MINITEST_REPORTER: 'DefaultReporter',
+  MT_CPU: '1',
+  PARALLEL_WORKERS: '1',
+};
 const RUBY_TEXT = { source: 'stdout', format: 'minitest-text' } as const;
 const TAP = { source: 'stdout', format: 'tap' };
 /** How runners write their reports, whatever starts them. */
@@ -272,6 +277,7 @@ describe('the report', () => {
     ['borp --coverage', `borp --coverage --reporter=spec --reporter=junit:/out/report.xml`, {}, XML],
     ['vendor/bin/phpunit', 'vendor/bin/phpunit --log-junit /out/report.xml', {}, XML],
     ['ctest --test-dir build', 'ctest --test-dir build --output-junit /out/report.xml', {}, XML],
+    ['vendor/bin/simple-phpunit', 'vendor/bin/simple-phpunit --log-junit /out/report.xml', {}, XML],
     ['qunit test', 'qunit test', {}, TAP],
     [
       'bundle exec rspec',
@@ -292,6 +298,13 @@ describe('the report', () => {
   ])('is asked of further runners: %s', (command, expected, env, report) => {
     expect(told(plan(command))).toEqual({ command: expected, env, report });
   });
+});
+
+test('the testing platform of .NET is told to name each test by an option of its own', () => {
+  const files = { 'global.json': '{ "test": { "runner": "Microsoft.Testing.Platform" } }' };
+  const [planned] = reportPlan('dotnet test --solution X.slnx --no-build', files).commands;
+  expect(planned?.command).toBe('dotnet test --solution X.slnx --no-build --output Detailed --no-progress');
+  expect(planned?.report).toEqual({ source: 'stdout', format: 'dotnet-text' });
 });
 
 describe('a command for some test files', () => {

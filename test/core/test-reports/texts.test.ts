@@ -827,6 +827,33 @@ describe('dotnet test', () => {
     });
   });
 
+  test('the testing platform prints other lines, and one total', () => {
+    const lines = [
+      'Running tests from bin/Lists.Tests.dll (net10.0|x64)',
+      'passed Lists.Tests.Adds(count: 2) (3ms)',
+      '  from bin/Lists.Tests.dll (net10.0|x64)',
+      'failed (canceled) Lists.Tests.Removes (1m 02s 015ms)',
+      '  from bin/Lists.Tests.dll (net10.0|x64)',
+      '  Assert.Equal() Failure',
+      'skipped Lists.Tests.Waits (0ms)',
+      '',
+      'Test run summary: Failed!',
+      '  total: 3',
+      '  failed: 1',
+      '  succeeded: 1',
+      '  duration: 1m 03s',
+    ];
+    expect(read('dotnet-text', lines)).toMatchObject({
+      tests: {
+        'Lists.Tests.Adds(count: 2)': 'passed',
+        'Lists.Tests.Removes': 'failed',
+        'Lists.Tests.Waits': 'skipped',
+      },
+      said: { 'Lists.Tests.Removes': expect.stringContaining('Assert.Equal() Failure') },
+    });
+    expect(read('dotnet-text', ['passed Lists.Tests.More (1ms)', ...lines])).toContain('4 tests');
+  });
+
   test('lines that are more than the total are no report', () => {
     expect(read('dotnet-text', ['  Passed Lists.Tests.More [1 ms]', ...LINES])).toContain('4 tests');
     expect(read('dotnet-text', [])).toContain('names no test');
