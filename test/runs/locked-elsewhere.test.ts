@@ -36,7 +36,11 @@ const dead: TestRun = { ...green, exitCode: 1, source: 'exit-code', tests: {} };
 const locked: TestRun = { ...green, assertions: RECORDS };
 
 /** The gates of a candidate, where its tests and those of the base give this; a list: by attempt. */
-async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun | readonly TestRun[]>) {
+async function examined(
+  base: Record<Place, TestRun>,
+  own: Record<Place, TestRun | readonly TestRun[]>,
+  time: Partial<ExaminationTools['time']> = {},
+) {
   const runner = partial<CheckRunner>(
     {
       base: BASE,
@@ -61,6 +65,7 @@ async function examined(base: Record<Place, TestRun>, own: Record<Place, TestRun
       allows: async () => true,
       step: () => () => {},
       measured: <T>(_: unknown, work: () => Promise<T>) => work(),
+      ...time,
     },
   });
   const candidate = partial<ExaminedCandidate>({
@@ -91,6 +96,32 @@ test('a base on which the lock cannot start is compared without it', async () =>
   ]);
   const unsteady = await examined(base, { here: green, locked: dead, unlocked: red });
   expect(unsteady.gates).toMatchObject([{ passed: true }, { gate: 'steady', passed: false }]);
+});
+
+test('other surroundings are tried only while there is time to run candidates there, too', async () => {
+  const red90 = { ...red, ms: 90_000 };
+  const base = { here: { ...green, ms: 50_000 }, locked: red90, unlocked: red90 };
+  const attemptsIn = async (minutes: number) => {
+    let left = minutes * 60_000;
+    const tried: string[] = [];
+    const { gates } = await examined(base, BASE_RUNS, {
+      allows: async (_what, _unit, _part, expectedMs = 0) => left > expectedMs,
+      measured: async (name, work) => {
+        if (name.includes(': ')) tried.push(name.replace(/.*: elsewhere-/, ''));
+        left -= name.includes(': ') ? 90_000 : 0;
+        return work();
+      },
+    });
+    expect(gates.map(({ gate, passed }) => [gate, passed])).toEqual([
+      ['untampered', true],
+      ['steady', true],
+    ]);
+    return tried;
+  };
+  expect(await attemptsIn(10)).toEqual(['everything-locked', 'everything', 'names-locked', 'names']);
+  // An attempt and a run of the candidate are expected to take 100 seconds.
+  expect(await attemptsIn(4)).toEqual(['everything-locked', 'everything']);
+  expect(await attemptsIn(1)).toEqual([]);
 });
 
 test('a candidate on which nothing shows that the lock started is compared without it, and asked about', async () => {

@@ -36,7 +36,7 @@ import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { probeSources } from './probe-sources.ts';
 import { msOfFiles, testFileCount } from './time.ts';
-import { limitedByBase, openTrees, runOn, type Tree } from './trees.ts';
+import { limitedByBase, openTrees, runOn, type Tree, withTestSeconds } from './trees.ts';
 
 /** Other surroundings in which survivors run once more, with the base's results there. */
 export interface Elsewhere {
@@ -70,18 +70,23 @@ export async function openElsewhere(
   const files = long ? nearestTests(tools, wouldSurvive) : [];
   const near = long ? runner.plan.focus(files) : null;
   if (long && near === null) return null;
-  const expectedMs = long ? 2 * msOfFiles(tools, files.length) : onBase.ms;
-  if (!(await time.allows('surroundings', 'all', 'base', expectedMs))) return null;
+  const allows = (part: string, ms: number) => time.allows('surroundings', 'all', part, ms);
+  if (!(await allows('base', long ? 2 * msOfFiles(tools, files.length) : onBase.ms))) return null;
   time.step('surroundings', null);
-  return time.measured('the base elsewhere', async () => {
-    const base = await tools.trees.of('base', []);
-    if (!base.ready) return null;
-    const here = near ? await testsOn(runner, base, { id: 'near', commands: near }) : onBase;
-    if (!here) return null;
-    const options = near ? { commands: near } : {};
-    const green = await firstGreen(tools, base, here, options);
-    return green && { ...green, baseHere: here, ...options };
-  });
+  const base = await time.measured('the base built elsewhere', () => tools.trees.of('base', []));
+  if (!base.ready) return null;
+  const options = near ? { commands: near } : {};
+  const tested = (on: CheckRunner, id: string) =>
+    time.measured(`the base elsewhere: ${id}`, () => testsOn(on, base, { id, ...options }));
+  const here = near ? await tested(runner, 'near') : onBase;
+  if (!here) return null;
+  // An attempt is of use only if candidates can be run there as well; of a long suite, in the usual ones, too.
+  const rounds = Math.ceil(wouldSurvive.length / Math.max(1, runner.world.parallelChecks));
+  const attemptMs = here.ms * (1 + rounds * (near ? 2 : 1));
+  const green = await firstGreen(runner, here, async (on, id) =>
+    (await allows(id, attemptMs)) ? tested(on, id) : null,
+  );
+  return green && { ...green, baseHere: here, ...options };
 }
 
 /**
@@ -95,7 +100,7 @@ export async function tryBaseElsewhere(runner: CheckRunner, baseRun: TestRun): P
   try {
     const base = await trees.of('base', []);
     const on = limitedByBase(asOnBase(runner, baseRun), baseRun);
-    if (base.ready) await firstGreen({ runner: on }, base, baseRun, {});
+    if (base.ready) await firstGreen(on, baseRun, (there, id) => testsOn(there, base, { id }));
   } finally {
     await trees.close();
   }
@@ -106,17 +111,15 @@ export async function tryBaseElsewhere(runner: CheckRunner, baseRun: TestRun): P
  * other names only; each first with locked assertion libraries. Null if there is none.
  */
 async function firstGreen(
-  { runner }: Pick<ExaminationTools, 'runner'>,
-  base: Tree,
+  runner: CheckRunner,
   here: TestRun,
-  options: { readonly commands?: readonly TestCommand[] },
+  tested: (on: CheckRunner, id: string) => Promise<TestRun | null>,
 ): Promise<Pick<Elsewhere, 'runner' | 'surroundings' | 'onBase'> | null> {
   for (const differ of ['everything', 'names'] as const) {
     const surroundings = otherSurroundings(runner.task.runId, differ);
     const there = placedIn(withoutSteps(runner), surroundings, here.ms);
     for (const on of [{ ...there, locksAssertions: true as const }, there]) {
-      const id = `elsewhere-${differ}${on === there ? '' : '-locked'}`;
-      const run = await testsOn(on, base, { id, ...options });
+      const run = await tested(on, `elsewhere-${differ}${on === there ? '' : '-locked'}`);
       if (run && isAsGreen(here, run)) return { runner: on, surroundings, onBase: run };
     }
   }
@@ -128,16 +131,10 @@ function nearestTests(tools: ExaminationTools, examined: readonly ExaminedCandid
   return tests.slice(0, Math.max(1, Math.floor(NEAR_SHARE * testFileCount(tools))));
 }
 
-function placedIn(runner: CheckRunner, surroundings: Surroundings, ms: number): CheckRunner {
-  const { task } = runner;
-  const { timeout } = task.settings;
-  const check = Math.min(timeout.check, Math.ceil((ms * SLOWDOWN) / 1000) + MORE_SECONDS);
-  return {
-    ...runner,
-    surroundings,
-    task: { ...task, settings: { ...task.settings, timeout: { ...timeout, check } } },
-  };
-}
+const placedIn = (runner: CheckRunner, surroundings: Surroundings, ms: number): CheckRunner => ({
+  ...withTestSeconds(runner, (SLOWDOWN * ms) / 1000 + MORE_SECONDS),
+  surroundings,
+});
 
 const isAsGreen = (here: TestRun, there: TestRun): boolean =>
   there.stopped === null &&

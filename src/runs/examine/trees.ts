@@ -254,7 +254,8 @@ export function limitedByBase(runner: CheckRunner, base: TestRun): CheckRunner {
   return { ...runner, testSeconds: Math.max(MIN_TEST_SECONDS, (MAX_TEST_SLOWDOWN * base.ms) / 1000) };
 }
 
-function withTestSeconds(runner: CheckRunner, seconds = Number.POSITIVE_INFINITY): CheckRunner {
+/** The same runner with at most this time for a test command. */
+export function withTestSeconds(runner: CheckRunner, seconds = Number.POSITIVE_INFINITY): CheckRunner {
   const { task } = runner;
   const { settings } = task;
   const check = Math.min(settings.timeout.check, Math.ceil(seconds));
