@@ -1,5 +1,9 @@
+import { z } from 'zod';
+import { Texts } from './ci-steps.ts';
 import { type RunnerName, recognise } from './command-kinds.ts';
+import { shellQuoted } from './last-resorts.ts';
 import { wordsOf } from './program-words.ts';
+import { readPlainYaml } from './toml-and-yaml.ts';
 
 /** A command that runs all its tests, and the options of it that would have chosen some, as they are named to people. */
 interface WholeCommand {
@@ -108,6 +112,42 @@ export function overruledStop(runner: RunnerName, files: Readonly<Record<string,
 }
 
 const CONFIGURED_STOP = /(?:^|[\s{,])["']?(?:bail|failFast)["']?\s*:\s*(?:true\b|[1-9])/m;
+
+/** In the order in which mocha looks for them; it reads the first one only, and package.json as well. */
+const FILES_OF_MOCHA = ['cjs', 'js', 'mjs', 'yaml', 'yml', 'jsonc', 'json'].map((end) => `.mocharc.${end}`);
+const OptionsOfMocha = z.record(z.string(), z.unknown()).nullable().catch(null);
+const NAMES_SPEC = /(?:^|[\s{,])["']?spec["']?\s*:/m;
+
+/** Shell code before a runner, and its options, with which it runs the files that it is given and no others. */
+interface GivenFilesOnly {
+  readonly before: string;
+  readonly options: string;
+}
+
+/**
+ * borp and mocha run the files that their configuration names besides those that they are given. `folder`: where a
+ * configuration of mocha without them is written. Null if it is a program, which cannot be written without them.
+ */
+export function givenFilesOnly(
+  runner: RunnerName,
+  files: Readonly<Record<string, string>>,
+  folder: string,
+): GivenFilesOnly | null {
+  if (runner === 'borp') return { before: `export BORP_CONF_FILE=${folder}/no-borp.yaml && `, options: '' };
+  if (runner !== 'mocha') return { before: '', options: '' };
+  const own = FILES_OF_MOCHA.find((path) => files[path] !== undefined);
+  const text = files[own ?? ''] ?? '';
+  const inPackage = OptionsOfMocha.parse(Texts.parse(readPlainYaml(files['package.json'] ?? '')).mocha);
+  if (!NAMES_SPEC.test(text) && inPackage?.spec === undefined) return { before: '', options: '' };
+  const inFile = /js$/.test(own ?? '') ? null : OptionsOfMocha.parse(readPlainYaml(text));
+  if (own !== undefined && (inFile === null || inPackage !== null)) return null;
+  const { spec: _spec, ...others } = inFile ?? inPackage ?? {};
+  const file = `${folder}/mocharc.json`;
+  return {
+    before: `printf %s ${shellQuoted(JSON.stringify(others))} > ${file} && `,
+    options: ` --no-package --config ${file}`,
+  };
+}
 
 /** What is said about the options that were taken off; none without such. */
 export const choiceNotes = (taken: readonly string[]): readonly string[] =>

@@ -80,7 +80,7 @@ export function reportPlan(
     return { ...as, commands: [{ ...unknown, otherwise }], focus: () => null };
   }
   const plan = { ...planOf(testCommand, { line, form, folder }), otherwise };
-  const focused = plan.report && focusForm(found, folder);
+  const focused = plan.report && focusForm(found, { folder, files });
   const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
   const isMaven = found.runner === 'maven' && line.direct && line.before === '';
   const modules = isMaven ? mavenOnly(plan, found.words, files) : null;
@@ -185,7 +185,7 @@ function plannedStep(part: StepRun, place: ReportPlace): PlannedStep {
   const form = found && runnerForm(found, line, place);
   if (!form) return { command: unknownCommand(shellCommand(part), folder), found, focused: null };
   const { command, ...plan } = planOf(line.last ?? step.command, { line, form, folder });
-  const focused = plan.report && line.last !== null ? focusForm(found, folder) : null;
+  const focused = plan.report && line.last !== null ? focusForm(found, place) : null;
   const env = /\btox\b/.test(step.command) ? { ...plan.env, ...PASSED_BY_TOX } : plan.env;
   return {
     command: { ...plan, env, command: shellCommand(part, command), prefix: step.folder },

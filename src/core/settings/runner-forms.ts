@@ -1,4 +1,4 @@
-import { overruledStop } from './chosen-tests.ts';
+import { givenFilesOnly, overruledStop } from './chosen-tests.ts';
 import { optionsOf, type Recognised, type RunnerName, unquoted } from './command-kinds.ts';
 import { isOfTestingPlatform } from './dotnet-ecosystem.ts';
 import { inOneProcess, isBetterNodeTest, labTests, nodeOptions, withoutReporters } from './node-reporters.ts';
@@ -171,9 +171,11 @@ export const mavenReport = (modules?: readonly string[]): ReportSource => ({
 const SCRIPTS = /\.[cm]?[jt]sx?$/;
 
 /** Null for a runner without a known option of this kind. */
-export function focusForm(found: Recognised, folder: string): FocusForm | null {
-  const { runner, words, at } = found;
-  const start = withoutReporters([...words.slice(0, at + 1), ...optionsOf(found)]).join(' ');
+export function focusForm(found: Recognised, { folder, files }: ReportPlace): FocusForm | null {
+  const { runner, words } = found;
+  const only = givenFilesOnly(runner, files, folder);
+  if (only === null) return null;
+  const start = `${only.before}${runnerStart(found)}${only.options}`;
   const form = { takes: SCRIPTS, apart: false };
   switch (runner) {
     case 'vitest':
@@ -219,6 +221,10 @@ export function focusForm(found: Recognised, folder: string): FocusForm | null {
       return null;
   }
 }
+
+/** The command up to the runner with its options, without what it tests. */
+const runnerStart = (found: Recognised): string =>
+  withoutReporters([...found.words.slice(0, found.at + 1), ...optionsOf(found)]).join(' ');
 
 function jvmFocus(runner: 'maven' | 'gradle', words: readonly string[]): FocusForm | null {
   const form = { takes: JVM_TESTS, apart: false };

@@ -353,6 +353,36 @@ describe('a command for some test files', () => {
     ]);
   });
 
+  test('of borp and mocha leaves out the files that their configuration names, which would run as well', () => {
+    const focused = (command: string, files: Record<string, string>) =>
+      reportPlan(command, files, '/out')
+        .focus([A])
+        ?.map((one) => one.command);
+    expect(focused('borp', { '.borp.yaml': 'files:\n  - test/**\n' })).toEqual([
+      `export BORP_CONF_FILE=/out/no-borp.yaml && borp --reporter=spec --reporter=junit:/out/report.xml "$@"`,
+    ]);
+    const own = (options: string) =>
+      `printf %s '${options}' > /out/mocharc.json && npx mocha --no-package --config /out/mocharc.json ${MOCHA} "$@"`;
+    const written = '{"require":"ts-node/register","timeout":"5000"}';
+    const spec = { spec: ['test/**/*.ts'], require: 'ts-node/register', timeout: 5000 };
+    expect(focused('npx mocha', { '.mocharc.json': JSON.stringify(spec) })).toEqual([own(written)]);
+    const yaml = 'spec: "test/**"\nrequire: ts-node/register\ntimeout: 5000 # ms\n';
+    expect(focused('npx mocha', { '.mocharc.yml': yaml })).toEqual([own(written)]);
+    expect(focused('npx mocha', { 'package.json': JSON.stringify({ mocha: spec }) })).toEqual([own(written)]);
+    const quoted = { '.mocharc.json': JSON.stringify({ spec: 'a', grep: "it's" }) };
+    expect(focused('npx mocha', quoted)).toEqual([own(`{"grep":"it'\\''s"}`)]);
+
+    // Those without files are read as they are; programs cannot be written without them.
+    const program = { '.mocharc.js': 'module.exports = { recursive: true };\n' };
+    expect(focused('npx mocha', program)).toEqual([`npx mocha ${MOCHA} "$@"`]);
+    expect(
+      focused('npx mocha', { '.mocharc.cjs': "module.exports = { spec: ['test'] };\n" }),
+    ).toBeUndefined();
+    const both = { '.mocharc.json': JSON.stringify(spec), 'package.json': JSON.stringify({ mocha: {} }) };
+    expect(focused('npx mocha', both)).toBeUndefined();
+    expect(focused('npx mocha', { '.mocharc.yml': '{ spec: [' })).toBeUndefined();
+  });
+
   test('names packages for Go, and modules for Python', () => {
     expect(focus('go test -race ./...', ['a/x_test.go', 'a/y_test.go', 'z_test.go', 'a/x.go'])).toMatchObject(
       [{ command: 'go test -race -json "$@"', args: ['./a', './'] }],
