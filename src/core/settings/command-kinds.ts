@@ -84,9 +84,9 @@ export function unreadRunner(command: string): string | null {
 export const isAngularTest = (command: string): boolean =>
   /^ng (?:test|t)\b/.test(programWords(command).join(' '));
 
-/** A test file that is a program by itself, not one that collects others. */
+/** A test file that is a program by itself, not one that collects others, and none that writes files for tests. */
 const TEST_SCRIPT =
-  /(?:^|\/)(?:tests?\/(?:[\w.-]+\/)*(?!(?:index|run|runner|all|main|setup)\.)[\w.-]+|[\w-]+[.-](?:test|spec))\.[cm]?[jt]s$/;
+  /(?:^|\/)(?:tests?\/(?:(?!fixtures?\/)[\w.-]+\/)*(?!(?:index|run|runner|all|main|setup|transpile|autogen)\.|(?:build|compile|generate|prepare|write)[-_])[\w.-]+|[\w-]+[.-](?:test|spec))\.[cm]?[jt]s$/;
 
 const isTestScript = (word: string): boolean => TEST_SCRIPT.test(unquoted(word));
 /** A word without the quotes around it. */
@@ -150,7 +150,7 @@ const PAIRS: readonly (readonly [string, RegExp, RunnerName])[] = [
   ),
   ['wp-scripts', /^test-unit-js$/, 'jest'],
   ['-m', /^unittest$/, 'unittest'],
-  ['manage.py', /^test$/, 'unittest'],
+  ...['manage.py', 'django', 'django-admin'].map((name) => [name, /^test$/, 'unittest'] as const),
   ['go', /^test$/, 'go'],
   ['cargo', /^(?:test|t)$/, 'cargo'],
   ['deno', /^test$/, 'deno'],
@@ -204,6 +204,13 @@ export function chainParts(line: string): readonly string[] | null {
  */
 export type StepKind = 'lint' | 'types' | 'tests' | 'other';
 
+/** Programs that format TAP for people. */
+const FORMATTER = /\|\s*(?:npx )?(?:tap-[\w-]+|faucet|colortape)(?:\s+-[\w-]+)*\s*$/;
+
+/** A command without such a program behind it: its output is TAP. */
+export const withoutFormatter = (command: string): string =>
+  FORMATTER.test(command) ? command.replace(FORMATTER, '').trimEnd() : command;
+
 /** The kind of a simple command, by its program. */
 export function stepKind(command: string): StepKind {
   const words = programWords(command);
@@ -211,7 +218,7 @@ export function stepKind(command: string): StepKind {
   const line = [program, ...rest].join(' ');
   if (LINTERS.has(program) || LINT_LINES.some((pattern) => pattern.test(line))) return 'lint';
   if (TYPE_CHECKERS.has(program) || TYPE_LINES.some((pattern) => pattern.test(line))) return 'types';
-  if (recognise(command)) return 'tests';
+  if (recognise(command) || FORMATTER.test(command)) return 'tests';
   const file = wordsOf(command).find((word) => /^[\w@./-]+\.(?:[cm]?[jt]s|sh|py|rb)$/.test(word));
   const own = INTERPRETERS.test(program) || file?.startsWith('./') === true;
   const name = own ? (file ?? '').replace(/^.*\//s, '').replace(/\.\w+$/, '') : '';

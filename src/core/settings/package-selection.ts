@@ -19,6 +19,7 @@ const FILTER_OPTIONS: Readonly<Record<string, FilterOptions>> = Object.assign(Ob
   pnpm: { include: /^(?:--filter|-F)$/ },
   turbo: { include: /^(?:--filter|-F)$/ },
   lerna: { include: /^--scope$/, exclude: /^--ignore$/ },
+  yarn: { include: /^--include$/, exclude: /^--exclude$/ },
 });
 
 /** The words without the options that select packages, and without a `--` that nothing follows. */

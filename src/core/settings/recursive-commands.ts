@@ -12,7 +12,7 @@ export interface RecursiveCommand {
 
 /** Options that do not affect what is run. */
 const HARMLESS_FLAG =
-  /^(?:--if-present|--stream|--parallel|--sort|--no-bail|--bail|--no-sort|--silent|-s|--aggregate-output|--no-progress|--verbose|--ci|--all|-A|-a|-p|-t|-v|-i|-pt|-pv|-ptv|-At|-Ap|-Apt|-ap|-apt|--topological|--topological-dev|--interlaced|--continue|--no-cache|--force|--no-daemon|--nxBail|--skip-nx-cache|--include-dependencies|--(?:workspace-concurrency|concurrency|jobs|output-logs|log-order|log-prefix|cache-dir|ui|reporter|reporter-hide-prefix|outputStyle|loglevel)=[\w./-]+)$/;
+  /^(?:--if-present|--stream|--parallel|--sort|--no-bail|--bail|--no-sort|--silent|-s|--aggregate-output|--no-progress|--verbose|--ci|--all|-[Aaiptv]+|--color|--no-color|--topological|--topological-dev|--interlaced|--continue|--no-cache|--force|--no-daemon|--nxBail|--skip-nx-cache|--include-dependencies|--(?:workspace-concurrency|concurrency|jobs|output-logs|log-order|log-prefix|cache-dir|ui|reporter|reporter-hide-prefix|outputStyle|loglevel)=[\w./-]+)$/;
 
 const isHarmless = (words: readonly string[]): boolean => words.every((word) => HARMLESS_FLAG.test(word));
 
@@ -104,7 +104,7 @@ function turboTask(words: readonly string[], config: TaskFiles['turbo']): Recurs
     (name) => name === found.script || name.endsWith(`#${found.script}`),
   );
   const needs = entries.flatMap((name) => tasks[name]?.dependsOn ?? []);
-  if (!needs.every(isTaskName)) return null;
+  if (!needs.every(isTurboTask)) return null;
   return needs.length === 0 ? found : { ...found, before: (name) => turboBuild(found.script, name, tasks) };
 }
 
@@ -112,9 +112,24 @@ type Tasks = Readonly<Record<string, z.infer<typeof TaskEntry>>>;
 
 const isTaskName = (one: unknown): one is string => typeof one === 'string' && /^\^?[\w:-]+$/.test(one);
 
+/** `web#build`: the task of one package. */
+const OF_PACKAGE = /^([\w@./-]+)#([\w:-]+)$/;
+const isTurboTask = (one: unknown): one is string =>
+  isTaskName(one) || (typeof one === 'string' && OF_PACKAGE.test(one));
+
 /** What the task of a package needs; its own entry (`web#test`) replaces the common one. */
 function turboBuild(script: string, name: string, tasks: Tasks): string | null {
-  const needs = (tasks[`${name}#${script}`] ?? tasks[script])?.dependsOn.filter(isTaskName) ?? [];
+  const all = (tasks[`${name}#${script}`] ?? tasks[script])?.dependsOn.filter(isTurboTask) ?? [];
+  const named = all.flatMap((one) => {
+    const [, of, task] = OF_PACKAGE.exec(one) ?? [];
+    return of === undefined ? [] : [`npx --no-install turbo run ${task} --filter=${of}`];
+  });
+  const own = turboTasks(all.filter(isTaskName), name);
+  const commands = [...named, ...(own === null ? [] : [own])];
+  return commands.length === 0 ? null : commands.join(' && ');
+}
+
+function turboTasks(needs: readonly string[], name: string): string | null {
   if (needs.length === 0) return null;
   const above = needs.flatMap((one) => (one.startsWith('^') ? [one.slice(1)] : []));
   const same = needs.filter((one) => !one.startsWith('^'));

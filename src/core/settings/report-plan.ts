@@ -1,5 +1,5 @@
 import { choiceNotes } from './chosen-tests.ts';
-import { type Recognised, recognise } from './command-kinds.ts';
+import { type Recognised, recognise, withoutFormatter } from './command-kinds.ts';
 import { forModules, modulesBuiltBy } from './maven-modules.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import { endingCommand, endingLine, hintFor } from './report-options.ts';
@@ -14,6 +14,7 @@ import {
 } from './runner-forms.ts';
 import {
   arrangeSteps,
+  isLeftOut,
   pathOf,
   type StepRun,
   shellBefore,
@@ -117,13 +118,15 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
   const last = steps.at(-1);
   return (
     tests.length > 1 ||
-    steps.some(({ taken }) => taken !== undefined) ||
+    steps.some((step) => step.taken !== undefined || isLeftOut(step) || isFormatted(step)) ||
     steps.some((step) => step.package !== undefined || step.folder !== '') ||
     last?.kind !== 'tests' ||
     steps.some(({ kind }) => kind === 'lint' || kind === 'types') ||
     (!reached && canBeReached(last))
   );
 }
+
+const isFormatted = ({ command }: TestStep): boolean => command !== withoutFormatter(command);
 
 /** Whether report options reach the tests of the expanded command. */
 function canBeReached(step: TestStep): boolean {
@@ -144,7 +147,9 @@ function stepsPlan(testCommand: string, steps: readonly TestStep[], place: Repor
     return { ...planned.command, ...inPackage, ...(otherwise.length > 0 ? { otherwise } : {}) };
   };
   const last = parts.findLast(({ planned }) => planned.focused !== null);
-  const unread = parts.find(({ part, planned }) => part.step.kind === 'tests' && !planned.found);
+  const unread = parts.find(
+    ({ part: { step }, planned }) => step.kind === 'tests' && !planned.found && !isFormatted(step),
+  );
   const taken = steps.flatMap((step) => step.taken ?? []);
   // As it stands, the command would choose some of the tests again, or succeed in any case.
   const whole = steps.every((step) => step.taken === undefined) ? wholeCommand(testCommand) : null;
@@ -183,7 +188,10 @@ function plannedStep(part: StepRun, place: ReportPlace): PlannedStep {
   const line = stepCommandLine(step);
   const found = recognise(line.inner);
   const form = found && runnerForm(found, line, place);
-  if (!form) return { command: unknownCommand(shellCommand(part), folder), found, focused: null };
+  if (!form) {
+    const command = unknownCommand(shellCommand(part, withoutFormatter(step.command)), folder);
+    return { command, found, focused: null };
+  }
   const { command, ...plan } = planOf(line.last ?? step.command, { line, form, folder });
   const focused = plan.report && line.last !== null ? focusForm(found, place) : null;
   const env = /\btox\b/.test(step.command) ? { ...plan.env, ...PASSED_BY_TOX } : plan.env;

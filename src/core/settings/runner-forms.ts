@@ -103,7 +103,7 @@ const startsRailsTests = ({ words, at }: Recognised): boolean =>
   /(?:^|\/)rails$/.test(unquoted(words[at - 1] ?? ''));
 
 /** Programs of Django, which number how much they print: 2 is what unittest prints with `-v`. */
-const DJANGO = /(?:^|\/)(?:manage|runtests)\.py$/;
+const DJANGO = /(?:^|\/)(?:(?:manage|runtests)\.py|django(?:-admin)?)$/;
 
 const REPORTS: Readonly<Record<RunnerName, (folder: string) => ReportSource>> = {
   vitest: (folder) => ({

@@ -88,14 +88,20 @@ export function gatheredCommands(
 const GATHERING_FLAG =
   /^(?:-[slncp]+|--(?:silent|sequential|parallel|serial|aggregate-output|continue-on-error|print-label|print-name))$/;
 
-/** `pnpm run /^test:/`: every script whose name matches. */
+/** `pnpm run /^test:/`, `pnpm run '/^(build|test)$/'`: every script whose name matches. */
 function pnpmCommands(
   [verb, pattern = '', ...more]: readonly string[],
   scripts: readonly string[],
 ): readonly string[] | null {
-  const [, start, part] = /^['"]?\/(\^?)([\w:-]+)(?:\.\*)?\/['"]?$/.exec(pattern) ?? [];
-  if (verb !== 'run' || part === undefined || more.length > 0) return null;
-  const names = scripts.filter((name) => (start ? name.startsWith(part) : name.includes(part)));
+  const [, start, part = '', end] =
+    /^['"]?\/(\^?)([\w:-]+|\([\w:|-]+\))(?:\.\*|(\$))?\/['"]?$/.exec(pattern) ?? [];
+  if (verb !== 'run' || part === '' || more.length > 0) return null;
+  const parts = part.replace(/[()]/g, '').split('|');
+  const fits = (name: string, one: string): boolean => {
+    if (start) return end ? name === one : name.startsWith(one);
+    return end ? name.endsWith(one) : name.includes(one);
+  };
+  const names = scripts.filter((name) => parts.some((one) => fits(name, one)));
   return names.length === 0 ? null : names.map((name) => `pnpm run ${name}`);
 }
 

@@ -1,4 +1,4 @@
-import { unreadRunner } from './command-kinds.ts';
+import { unreadRunner, withoutFormatter } from './command-kinds.ts';
 import { inFolder } from './folder-parts.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 import type { TestStep } from './test-steps.ts';
@@ -15,17 +15,23 @@ export interface StepRun {
 const COVERAGE_REPORT =
   /^(?:npx (?:--no-install )?)?(?:(?:c8|nyc) (?:report|check-coverage)|(?:python[\d.]* -m )?coverage (?:report|combine|html|xml))\b/;
 
+/** Fetches from a source repository: tests have no network, and what can be there was fetched before set-up. */
+const FETCHES = /^git (?:fetch|pull|submodule)\b/;
+
+export const isLeftOut = ({ command }: TestStep): boolean =>
+  COVERAGE_REPORT.test(command) || FETCHES.test(command);
+
 /**
  * In the order of the command. Reports of coverage are left out: candidates' code is run with the base's tests, which
- * cannot cover what is new. The prerequisites of tests are put in front of them, and a linter in between runs
- * after them. After the last tests, every step counts separately, and so does a runner without a report, such as
- * karma, which needs a browser: other tests do not depend on it.
+ * cannot cover what is new. So is what git would fetch. The prerequisites of tests are put in front of them, and a
+ * linter in between runs after them. After the last tests, every step counts separately, and so does a runner without a
+ * report, such as karma, which needs a browser: other tests do not depend on it.
  */
 export function arrangeSteps(steps: readonly TestStep[]): readonly StepRun[] {
   // Packages run separately: they share no prerequisites.
   const groups: TestStep[][] = [];
   for (const step of steps) {
-    if (COVERAGE_REPORT.test(step.command)) continue;
+    if (isLeftOut(step)) continue;
     const last = groups.at(-1);
     if (last && last[0]?.package === step.package) last.push(step);
     else groups.push([step]);
@@ -56,12 +62,9 @@ function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
   return parts;
 }
 
-/** Programs that format TAP for people; without them the output is TAP. */
-const FORMATTER = /\s*\|\s*(?:npx )?(?:tap-[\w-]+|faucet|colortape)(?:\s+-[\w-]+)*\s*$/;
-
 /** A step as a command line with a single command at its end. */
 export function stepCommandLine({ command, inner }: TestStep): TestCommandLine {
-  const bare = command.replace(FORMATTER, '');
+  const bare = withoutFormatter(command);
   const plain = inner === undefined && !/[|<>]/.test(bare);
   return {
     inner: inner ?? bare,

@@ -149,7 +149,7 @@ function startsTestScript(command: string, place: CommandContext): boolean {
 /** The steps of a command that starts others; null if it starts none, or in an unknown way. */
 function followed(command: string, place: CommandContext): readonly TestStep[] | null {
   const words = wordsOf(command);
-  if (/[|<>]/.test(command)) return null;
+  if (/[|<>]/.test(command.replace(/'[^']*'|"[^"]*"/g, ''))) return null;
   return (
     prefixedSteps(words, place) ??
     workspaceSteps(words, place) ??

@@ -61,10 +61,12 @@ const TOP_FILES: readonly string[] = [
 /** Maximum packages below the top that belong to no workspace, such as `frontend`. Default. */
 const MAX_OTHER_PACKAGES = 8;
 
-/** Those of them that a repository has, and a package.json in a folder at the top. */
+/** Those of them that a repository has, and each package.json one or two folders down, the nearest first. */
 export function stepFiles(paths: readonly string[]): readonly string[] {
   const present = new Set(paths);
-  const below = paths.filter((path) => /^[\w@.-]+\/package\.json$/.test(path) && !SAMPLE_FOLDERS.test(path));
+  const below = paths
+    .filter((path) => /^(?:[\w@.-]+\/){1,2}package\.json$/.test(path) && !SAMPLE_FOLDERS.test(path))
+    .toSorted((a, b) => a.split('/').length - b.split('/').length);
   const top = [...TOP_FILES.filter((path) => present.has(path)), ...paths.filter(configuresTests)];
   return [...new Set([...top, ...below.slice(0, MAX_OTHER_PACKAGES)])];
 }

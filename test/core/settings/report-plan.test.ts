@@ -256,15 +256,18 @@ describe('the report', () => {
     ).toBe(false);
   });
 
-  test.each(['python3 manage.py test', './manage.py test app', 'python3 tests/runtests.py'])(
-    'reads what Django prints with more words: %s',
-    (command) => {
-      expect(reportPlan(command).commands[0]).toMatchObject({
-        command: `${command} -v 2`,
-        report: { source: 'stderr', format: 'unittest-text' },
-      });
-    },
-  );
+  test.each([
+    'python3 manage.py test',
+    './manage.py test app',
+    'python3 tests/runtests.py',
+    'python3 -W always -m coverage run -m django test tests',
+    'django-admin test --settings=tests.settings',
+  ])('reads what Django prints with more words: %s', (command) => {
+    expect(reportPlan(command).commands[0]).toMatchObject({
+      command: `${command} -v 2`,
+      report: { source: 'stderr', format: 'unittest-text' },
+    });
+  });
 
   test('leaves the number of workers of jest as the project sets it', () => {
     for (const command of ['jest -i', 'jest --runInBand', 'jest -w 4', 'jest --maxWorkers=50%'])

@@ -125,6 +125,23 @@ describe('the test command of a public repository is taken apart', () => {
     ]);
   });
 
+  test.each([
+    ["'/^(test:unit|build)$/'", ['vitest run', 'make']],
+    ['"/unit$/"', ['vitest run', 'jest']],
+    ["'/^(test:u|b)/'", ['vitest run', 'make']],
+  ])('vuejs/router: scripts that pnpm finds by several names: %s', (pattern, commands) => {
+    const all = { 'test:unit': 'vitest run', 'test:types': 'tsc -p .', build: 'make', unit: 'jest' };
+    const found = steps('pnpm test', scripts({ ...all, test: `pnpm run ${pattern}` }));
+    expect(found?.map(([, command]) => command)).toEqual(commands);
+  });
+
+  test('pinojs/pino: a program that writes files for the tests is no test, wherever it lies', () => {
+    const of = (script: string) => steps('npm test', scripts({ test: `node ${script} && mocha` }))?.[0]?.[0];
+    for (const script of ['test/fixtures/ts/transpile.cjs', 'test/types/autogen.js', 'tests/generate-pem.js'])
+      expect(of(script)).toBe('other');
+    for (const script of ['test/compile.js', 'test/generate.test.js']) expect(of(script)).toBe('tests');
+  });
+
   test('iamkun/dayjs: a script of tests with other variables each time', () => {
     const files = scripts({
       test: 'cross-env TZ=Europe/London npm run test-tz && npm run test-tz && jest',
@@ -279,8 +296,10 @@ describe('the test command of a public repository is taken apart', () => {
       ['lint', 'eslint "(b)"', 'a'],
       ['tests', 'jest', 'a'],
     ]);
-    expect(stepFiles(['frontend/package.json', 'a/b/package.json', 'examples/package.json'])).toEqual([
+    const manifests = ['a/b/package.json', 'frontend/package.json', 'a/b/c/package.json'];
+    expect(stepFiles([...manifests, 'examples/package.json'])).toEqual([
       'frontend/package.json',
+      'a/b/package.json',
     ]);
   });
 
@@ -732,6 +751,26 @@ describe('the plan of a command with several steps', () => {
   test('reads TAP where the project sends it through a formatter', () => {
     expect(commands(reportPlan('standard && tape test/*.js | tap-spec'))[1]).toBe('tape test/*.js');
     expect(commands(reportPlan('standard && tape test/*.js | tee log'))[1]).toBe('tape test/*.js | tee log');
+  });
+
+  test.each(['node test.js', 'node test/tape/index.js', 'tape test/*.js'])(
+    'reads it also where nothing else is tested: %s',
+    (program) => {
+      const plan = reportPlan('npm test', scripts({ test: `${program} | npx tap-spec` }));
+      expect(commands(plan)).toEqual([`${PATH}${program}`]);
+      expect([plan.hint, plan.commands[0]?.report?.source]).toEqual([
+        undefined,
+        program.startsWith('tape') ? 'stdout' : 'folder',
+      ]);
+      expect(plan.otherwise?.commands[0]?.command).toBe('npm test');
+    },
+  );
+
+  test('does not fetch what git can only fetch with a network', () => {
+    const files = scripts({ pretest: 'node a.js && git submodule update --init', test: 'mocha' });
+    expect(commands(reportPlan('npm test', files))).toEqual([
+      expect.stringMatching(/; node a\.js && mocha --reporter json/),
+    ]);
   });
 
   test('in a package of a workspace goes into its folder, and names it', () => {

@@ -114,7 +114,7 @@ describe('the packages of a workspace, and who depends on whom', () => {
   test('are read from the manifests that the globs name, and from no others', () => {
     const top = npm('packages/*');
     const paths = ['package.json', ...Object.keys(PACKAGES), 'packages/core/src/index.js'];
-    expect(stepFiles(paths)).toEqual(['package.json']);
+    expect(stepFiles(paths)).toEqual(['package.json', ...Object.keys(PACKAGES)]);
     expect(packageFiles(paths, top)).toEqual(Object.keys(PACKAGES).slice(0, 3));
     const projects = ['packages/core/project.json', 'apps/web/project.json'];
     expect(packageFiles([...paths, ...projects], { ...top, 'nx.json': '{}' }).slice(3)).toEqual([
@@ -265,6 +265,15 @@ describe('the test command of a workspace is taken apart by package', () => {
       ['packages/api', 'npx --no-install turbo run build --filter=@x/api^...'],
       ['packages/api', 'node --test'],
     ]);
+    const ofOne = ['@x/core#build', 'docs#codegen', '^build'];
+    expect(steps('turbo run test --color', turbo({ dependsOn: ofOne }))?.[0]).toEqual([
+      'apps/web',
+      [
+        'npx --no-install turbo run build --filter=@x/core',
+        'npx --no-install turbo run codegen --filter=docs',
+        'npx --no-install turbo run build --filter=web^...',
+      ].join(' && '),
+    ]);
     const ofTop = { 'turbo.json': JSON.stringify({ tasks: { test: {}, '//#test': {} } }) };
     expect(steps('turbo run test', ofTop)).toEqual([['', 'turbo run test']]);
   });
@@ -307,6 +316,11 @@ describe('the test command of a workspace is taken apart by package', () => {
     ['pnpm --filter !web -F=!docs run test', ['packages/api', 'packages/core']],
     ['npm test --workspace=web', ['apps/web']],
     ['npm run test -w packages/core -w web', ['apps/web', 'packages/core']],
+    [
+      "yarn workspaces foreach -Apti --include '@x/*' --exclude @x/docs run test",
+      ['packages/api', 'packages/core'],
+    ],
+    ['yarn workspaces foreach -A --exclude web run test', ['packages/api', 'packages/core', 'packages/docs']],
     ['lerna run test --scope web', ['apps/web']],
     ['lerna run test --ignore web', ['packages/api', 'packages/core', 'packages/docs']],
   ])('where it selects packages: %s', (command, folders) => {
