@@ -19,6 +19,9 @@ export const PYTEST_TOO = ` && { ${VENV} -m pytest --version || ${VENV} -m pip i
 const REQUIREMENTS =
   /^(?:(?:dev|test|tests)[-_])?requirements(?:[-_](?:dev|test|tests|testing))?\.(?:txt)$|^requirements\/(?:dev|development|local|ci|test|tests|testing|base)\.txt$|^tests?\/requirements\.txt$/;
 
+const isNotForDevelopment = (list: string): boolean =>
+  /test/.test(list) || !/(?:^|[/_-])(?:dev|development|local)(?=[-_.])/.test(list);
+
 interface PythonFiles {
   readonly files: ReadonlySet<string>;
   readonly read: Readonly<Record<string, string>>;
@@ -26,7 +29,7 @@ interface PythonFiles {
 
 /** Packages that set-up leaves out. */
 export interface LeanSetup {
-  /** Extras and groups for development, if there are some for tests. */
+  /** Extras, groups and requirement lists for development, if there are some for tests. */
   readonly development?: boolean;
   /** What only tox.ini or noxfile.py lists. */
   readonly tox?: boolean;
@@ -48,7 +51,9 @@ export function pythonSetup(
   if (locked !== null) return locked;
   const tools = without.tox ? [] : [toxEnvironment(all), noxInstalls(all['noxfile.py'])];
   const ofTools = tools.flatMap((one) => one.lists).filter((path) => files.has(path));
-  const lists = [...new Set([...[...files].filter((path) => REQUIREMENTS.test(path)).sort(), ...ofTools])];
+  const usual = [...files].filter((path) => REQUIREMENTS.test(path)).sort();
+  const narrow = without.development && usual.some((path) => /test/.test(path));
+  const lists = [...new Set([...(narrow ? usual.filter(isNotForDevelopment) : usual), ...ofTools])];
   const { isPackage } = project;
   const extras = [...new Set([...project.extras, ...tools.flatMap((one) => one.extras)])];
   // pip would refuse versions that the project's own files contradict, and install nothing.

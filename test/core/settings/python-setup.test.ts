@@ -276,6 +276,17 @@ deps = sphinx
     expect(commands.setup).toBe(`${START} -e '.[tests,dev]' pytest${END}`);
     expect(others[0]?.commands.setup).toBe(`${START} -e '.[tests]' pytest${END}`);
   });
+
+  test('lists for development, which may name sources of a code host, are left out then, too', () => {
+    const listed = (...lists: readonly string[]) => {
+      const files = { ...TESTED, 'setup.py': '', ...Object.fromEntries(lists.map((path) => [path, ''])) };
+      return detected(files).others.map(({ commands }) => commands.setup);
+    };
+    expect(listed('requirements/dev.txt', 'requirements/test.txt')[0]).toBe(
+      `${START} -e '.' -r requirements/test.txt pytest${END}`,
+    );
+    expect(listed('requirements-dev.txt')).toEqual([]);
+  });
 });
 
 describe('a locked project is set up by the program that wrote the lock file', () => {
