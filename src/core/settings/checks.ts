@@ -1,7 +1,7 @@
 import { isTestsOfC } from './autotools-and-meson.ts';
 import type { CiCommand } from './ci-commands.ts';
 import { withPreparation } from './ci-preparation.ts';
-import { type CiJob, ciJob, testsOnlyParts, workflowFiles } from './ci-workflow.ts';
+import { type CiJob, ciJob, testsOnePackage, testsOnlyParts, workflowFiles } from './ci-workflow.ts';
 import { chainParts } from './command-kinds.ts';
 import { goPathFiles } from './compiled-ecosystems.ts';
 import { DENO_FILES } from './deno-ecosystem.ts';
@@ -151,9 +151,9 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
   };
 }
 
-/** Tests of all packages of a workspace say more than some scripts of CI. */
+/** Tests of all packages of a workspace say more than some scripts of CI, or those of one package. */
 const hidesPackages = (job: CiJob, guess: Ecosystem | undefined): boolean =>
-  guess?.ofPackages === true && testsOnlyParts(job);
+  guess?.ofPackages === true && (testsOnlyParts(job) || testsOnePackage(job));
 
 type FoundCommands = Readonly<Record<keyof CheckCommands, FoundCommand | null>>;
 

@@ -211,7 +211,11 @@ const IGNORED_COMMANDS: readonly RegExp[] = [
   /^(?:npm|pnpm|yarn|bun)\s+(?:(?:i|install|add)\s+(?:.*\s)?(?:-\w*g|--global|--location=global)\b|global\b|config\b|set\b|audit\b|publish\b|pack\b|login\b|cache\b|ls\b|outdated\b)/,
   // Another version of a package, for some jobs.
   /^(?:npm|pnpm|yarn|bun)\s+add\s/,
-  /^\S+\s+(?:--version|-v|-V|version|--help)$/,
+  /\s--(?:version|help)$|^\S+\s+version$/,
+  // For runners of tests, these are other options.
+  /^(?!(?:pytest|py\.test|tox|nox|ctest|nosetests[\d.]*|prove)\s)\S+\s+-[vV]$/,
+  // Set-up makes the environments.
+  /^(?:python[\d.]*\s+-m\s+)?(?:tox|nox)\b.*\s--(?:notest|install-only|version|list\w*)(?:\s|$)/,
   /\$GITHUB_|\b(?:codecov|coveralls|upload|publish|deploy|release)\b/,
   // In the background, such as a server.
   /(?:^|[^&])&\s*$/,

@@ -84,13 +84,13 @@ const MAX_PARTS = 6;
 /** A job that is so much less likely is for something else: `OTHER_JOBS`. */
 const LESS_LIKELY = 4;
 
-/** With the jobs of the same workflow that test other folders: each of them tests a part of the repository. */
+/** With the jobs that test other folders, also of other workflows: each of them tests a part of the repository. */
 function withOtherParts(best: Scored, others: readonly Scored[]): CiJob {
   const known = new Set(testFolders(best.job));
   const parts = [best.job];
   for (const { job, score } of others) {
     const folders = testFolders(job);
-    const isPart = job.file === best.job.file && score > best.score - LESS_LIKELY && !known.has('');
+    const isPart = score > best.score - LESS_LIKELY && !known.has('');
     if (!isPart || parts.length === MAX_PARTS || folders.length === 0) continue;
     if (folders.some((folder) => folder === '' || known.has(folder))) continue;
     for (const folder of folders) known.add(folder);
@@ -189,6 +189,18 @@ export const testsOnlyParts = ({ commands }: CiJob): boolean =>
   commands.every(({ part, command }) => part !== 'test' || PART_OF_TESTS.test(command));
 
 const PART_OF_TESTS = /(?:^|\s)(?:tests?|spec|unit)[:_-]\w/;
+
+/** Whether all of a job's tests are those of one package: other jobs, often of other workflows, test the others. */
+export function testsOnePackage({ commands }: CiJob): boolean {
+  const packages = commands.flatMap(({ part, command }) => {
+    if (part !== 'test') return [];
+    const named = [...command.matchAll(ONE_PACKAGE)].map(([, name = '']) => name);
+    return named.length > 0 ? named : [enteredFolder(command)];
+  });
+  return new Set(packages).size === 1 && packages[0] !== '';
+}
+
+const ONE_PACKAGE = /\s(?:--workspace|-w|--filter|-F|--scope|workspace)[= ](["']?[\w@./-]+["']?)(?=[\s)]|$)/g;
 
 interface Around {
   readonly files: CiFiles;

@@ -75,7 +75,12 @@ describe('a workspace without a test script at its top', () => {
       ...core,
     });
     expect(detected(ci('make test'))[1]).toBe('make test');
-    expect(detected(ci('npm run test:kernel'))[1]).toBe('npm test --workspaces --if-present');
+    const all = 'npm test --workspaces --if-present';
+    expect(detected(ci('npm run test:kernel'))[1]).toBe(all);
+    expect(detected(ci('npm test --workspace=@x/core'))[1]).toBe(all);
+    expect(detected(ci('cd packages/core && npm test'))[1]).toBe(all);
+    const both = 'npm test -w packages/core && npm test -w packages/web';
+    expect(detected(ci(both))[1]).toBe(both);
   });
 });
 

@@ -305,7 +305,35 @@ jobs:
     expect(of('cargo nextest run --workspace')).toBe('cargo nextest run --workspace');
   });
 
+  test('runners whose option for more words is that of others for their version are tests', () => {
+    const of = (command: string) => detect({ [CI]: workflow(run(command)) }).commands.test;
+    expect(of('cd server && ctest -V')).toBe('(cd server && ctest -V)');
+    expect(of('tox -v')).toBe('.venv/bin/python -m tox --skip-pkg-install -v');
+    expect(of('pytest -v')).toBe('pytest -v');
+    expect(detect({ [CI]: workflow(run('tox run --notest -e py', 'tox run -e py')) }).commands.test).toBe(
+      '.venv/bin/python -m tox --skip-pkg-install -e py',
+    );
+  });
+
+  test('workflows for parts of the repository are read as one', () => {
+    const of = (folder: string, command: string) => workflow(run(`cd ${folder} && npm ci && ${command}`));
+    const { commands, others } = detect({
+      '.github/workflows/web-ci.yml': of('apps/web', 'make test'),
+      '.github/workflows/api-ci.yml': of('apps/api', 'make test'),
+      '.github/workflows/docs.yml': of('site', 'make test'),
+    });
+    expect(commands).toEqual({
+      setup: '(cd apps/api && npm ci) && (cd apps/web && npm ci)',
+      test: '(cd apps/api && make test) && (cd apps/web && make test)',
+    });
+    expect(others[0]?.commands.test).toBe('(cd apps/api && make test)');
+  });
+
   test.each([
+    'node -v',
+    'python -m tox --version',
+    'yarn tsc --version',
+    'nox --install-only -s tests',
     'swift build --build-tests',
     'dotnet build tests/Foo.Tests/Foo.Tests.csproj',
     'cargo build --tests',
