@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Texts } from './ci-steps.ts';
-import { type RunnerName, recognise } from './command-kinds.ts';
+import { type Recognised, type RunnerName, recognise } from './command-kinds.ts';
 import { shellQuoted } from './last-resorts.ts';
 import { wordsOf } from './program-words.ts';
 import { readPlainYaml } from './toml-and-yaml.ts';
@@ -124,17 +124,22 @@ interface GivenFilesOnly {
   readonly options: string;
 }
 
+/** Options of mocha that name files, or another configuration than the usual one, which may name some. */
+const NAMES_FILES = /^--(?:spec|config|package|no-config|no-package)(?:=|$)/;
+
 /**
  * borp and mocha run the files that their configuration names besides those that they are given. `folder`: where a
- * configuration of mocha without them is written. Null if it is a program, which cannot be written without them.
+ * configuration of mocha without them is written. Null if it is a program, which cannot be written without them, or if
+ * the command's own options name files or a configuration.
  */
 export function givenFilesOnly(
-  runner: RunnerName,
+  { runner, words }: Recognised,
   files: Readonly<Record<string, string>>,
   folder: string,
 ): GivenFilesOnly | null {
   if (runner === 'borp') return { before: `export BORP_CONF_FILE=${folder}/no-borp.yaml && `, options: '' };
   if (runner !== 'mocha') return { before: '', options: '' };
+  if (words.some((word) => NAMES_FILES.test(word))) return null;
   const own = FILES_OF_MOCHA.find((path) => files[path] !== undefined);
   const text = files[own ?? ''] ?? '';
   const inPackage = OptionsOfMocha.parse(Texts.parse(readPlainYaml(files['package.json'] ?? '')).mocha);
@@ -143,8 +148,10 @@ export function givenFilesOnly(
   if (own !== undefined && (inFile === null || inPackage !== null)) return null;
   const { spec: _spec, ...others } = inFile ?? inPackage ?? {};
   const file = `${folder}/mocharc.json`;
+  // As texts, node would refuse them as values of its own options.
+  const written = JSON.stringify(others, (_, one) => one === 'true' || (one !== 'false' && one));
   return {
-    before: `printf %s ${shellQuoted(JSON.stringify(others))} > ${file} && `,
+    before: `printf %s ${shellQuoted(written)} > ${file} && `,
     options: ` --no-package --config ${file}`,
   };
 }

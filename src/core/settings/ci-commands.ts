@@ -213,7 +213,7 @@ const IGNORED_COMMANDS: readonly RegExp[] = [
   /^(?:npm|pnpm|yarn|bun)\s+add\s/,
   /\s--(?:version|help)$|^\S+\s+version$/,
   // For runners of tests, these are other options.
-  /^(?!(?:pytest|py\.test|tox|nox|ctest|nosetests[\d.]*|prove)\s)\S+\s+-[vV]$/,
+  /^(?!(?:\S*\/)?(?:pytest|py\.test|tox|nox|ctest|nosetests[\d.]*|prove|(?:simple-)?phpunit)\s)\S+\s+-[vV]$/,
   // Set-up makes the environments.
   /^(?:python[\d.]*\s+-m\s+)?(?:tox|nox)\b.*\s--(?:notest|install-only|version|list\w*)(?:\s|$)/,
   /\$GITHUB_|\b(?:codecov|coveralls|upload|publish|deploy|release)\b/,

@@ -200,7 +200,16 @@ export function testsOnePackage({ commands }: CiJob): boolean {
   return new Set(packages).size === 1 && packages[0] !== '';
 }
 
-const ONE_PACKAGE = /\s(?:--workspace|-w|--filter|-F|--scope|workspace)[= ](["']?[\w@./-]+["']?)(?=[\s)]|$)/g;
+/** As each manager names a package: `-w` of pnpm and jest, and `--workspace` of cargo and vitest, are other options. */
+const ONE_PACKAGE = RegExp(
+  `(?:${[
+    String.raw`(?<=\bnpm\s(?:[^&|;]*\s)?)(?:--workspace|-w)`,
+    String.raw`(?<=\b(?:pnpm|turbo|bun)\s(?:[^&|;]*\s)?)(?:--filter|-F)`,
+    String.raw`(?<=\blerna\s(?:[^&|;]*\s)?)--scope`,
+    String.raw`(?<=\byarn\s)workspace`,
+  ].join('|')})${String.raw`[= ](["']?[\w@./][\w@./-]*["']?)(?=[\s)]|$)`}`,
+  'g',
+);
 
 interface Around {
   readonly files: CiFiles;

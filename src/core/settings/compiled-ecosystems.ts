@@ -239,7 +239,7 @@ export function cmake({ files, read }: RepositorySnapshot): Ecosystem | null {
 
 /** Names of options that build the tests of a project: `X_BUILD_TESTS`, `ENABLE_TESTING`, `X_TEST`. */
 const TESTS_OPTION =
-  /^(?:[a-z\d]+_+){0,2}(?:build|enable|with)_?(?:unit_?)?test(?:s|ing)?$|^(?!disable|no|skip)(?:[a-z\d]+_+)?(?:unit_?)?tests?$/i;
+  /^(?:[a-z\d]+_+){0,2}(?:build|enable|with)_?(?:unit_?)?test(?:s|ing)?$|^(?!(?:disable|exclude|no|skip|without)_)(?:[a-z\d]+_+)?(?:unit_?)?tests?$/i;
 
 const OPTION = /^[ \t]*(?:cmake_dependent_)?option\s*\(\s*(\w+)\s+"[^"]{0,500}"([^)]{0,500})\)/gim;
 

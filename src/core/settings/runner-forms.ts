@@ -173,7 +173,7 @@ const SCRIPTS = /\.[cm]?[jt]sx?$/;
 /** Null for a runner without a known option of this kind. */
 export function focusForm(found: Recognised, { folder, files }: ReportPlace): FocusForm | null {
   const { runner, words } = found;
-  const only = givenFilesOnly(runner, files, folder);
+  const only = givenFilesOnly(found, files, folder);
   if (only === null) return null;
   const start = `${only.before}${runnerStart(found)}${only.options}`;
   const form = { takes: SCRIPTS, apart: false };

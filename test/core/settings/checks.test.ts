@@ -599,6 +599,10 @@ describe('commands are detected', () => {
           'option(X__DISABLE_TESTS "No tests" OFF)\noption(BUILD_TESTS "Tests" ON)\noption(NO_TESTS "None" OFF)',
           null,
         ],
+        [
+          'option(WITHOUT_TESTS "No tests" OFF)\noption(EXCLUDE_TESTS "No tests" OFF)\noption(NODE_TESTS "Tests" OFF)',
+          'NODE_TESTS',
+        ],
       ] as const
     ).map(([options, switched]): [string, readonly string[], Record<string, string>, object] => [
       `CMake whose tests an option switches on: ${options.split('"')[0]}`,

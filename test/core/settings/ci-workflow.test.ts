@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { type CiJob, testsOnePackage } from '../../../src/core/settings/ci-workflow.ts';
 import { checkFiles, detectChecks, toolchainFiles, wantedTools } from '../../../src/core/settings/index.ts';
 import { cpuMsSince } from '../../world/cpu-time.ts';
 
@@ -310,9 +311,26 @@ jobs:
     expect(of('cd server && ctest -V')).toBe('(cd server && ctest -V)');
     expect(of('tox -v')).toBe('.venv/bin/python -m tox --skip-pkg-install -v');
     expect(of('pytest -v')).toBe('pytest -v');
+    expect(of('vendor/bin/phpunit -v')).toBe('vendor/bin/phpunit -v');
+    expect(of('venv/bin/pytest -v')).toBe('venv/bin/pytest -v');
     expect(detect({ [CI]: workflow(run('tox run --notest -e py', 'tox run -e py')) }).commands.test).toBe(
       '.venv/bin/python -m tox --skip-pkg-install -e py',
     );
+  });
+
+  test.each([
+    ['npm test -w packages/core && npm run lint -w packages/core', true],
+    ['pnpm --filter core test', true],
+    ['yarn workspace core test', true],
+    ['npx turbo run test --filter=core', true],
+    ['npm test --workspace=core && npm test --workspace=cli', false],
+    ['pnpm -w vitest run', false],
+    ['yarn jest --ci -w 2', false],
+    ['npx vitest run --workspace=vitest.workspace.ts', false],
+    ['cargo test --workspace --locked', false],
+  ])('whether %s tests one package of a workspace: %s', (command, isOne) => {
+    const job = { commands: [{ part: 'test', command }] } as unknown as CiJob;
+    expect(testsOnePackage(job)).toBe(isOne);
   });
 
   test('workflows for parts of the repository are read as one', () => {

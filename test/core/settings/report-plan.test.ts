@@ -375,6 +375,9 @@ describe('a command for some test files', () => {
     const quoted = { '.mocharc.json': JSON.stringify({ spec: 'a', grep: "it's" }) };
     expect(focused('npx mocha', quoted)).toEqual([own(`{"grep":"it'\\''s"}`)]);
 
+    const ofNode = { '.mocharc.json': JSON.stringify({ spec: 'a', 'expose-gc': true, bail: false }) };
+    expect(focused('npx mocha', ofNode)).toEqual([own('{"expose-gc":true,"bail":false}')]);
+
     // Those without files are read as they are; programs cannot be written without them.
     const program = { '.mocharc.js': 'module.exports = { recursive: true };\n' };
     expect(focused('npx mocha', program)).toEqual([`npx mocha ${MOCHA} "$@"`]);
@@ -384,6 +387,10 @@ describe('a command for some test files', () => {
     const both = { '.mocharc.json': JSON.stringify(spec), 'package.json': JSON.stringify({ mocha: {} }) };
     expect(focused('npx mocha', both)).toBeUndefined();
     expect(focused('npx mocha', { '.mocharc.yml': '{ spec: [' })).toBeUndefined();
+    // What the command names itself may name files, and its configuration is read instead of the usual one.
+    for (const option of ['--config test/unit.json', '--config=unit.yml', '--spec test/a.js', '--no-config'])
+      expect(focused(`npx mocha ${option}`, { '.mocharc.json': JSON.stringify(spec) })).toBeUndefined();
+    expect(focused('npx mocha --config unit.json', {})).toBeUndefined();
   });
 
   test('names packages for Go, and modules for Python', () => {
