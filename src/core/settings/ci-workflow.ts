@@ -17,6 +17,8 @@ import {
   withOutputs,
   workingDirectory,
 } from './ci-steps.ts';
+import { chainParts } from './command-kinds.ts';
+import { packagesNamed } from './package-selection.ts';
 import { SAMPLE_FOLDERS } from './repository-recipe.ts';
 
 /** The steps of the CI job that runs the tests. */
@@ -194,22 +196,12 @@ const PART_OF_TESTS = /(?:^|\s)(?:tests?|spec|unit)[:_-]\w/;
 export function testsOnePackage({ commands }: CiJob): boolean {
   const packages = commands.flatMap(({ part, command }) => {
     if (part !== 'test') return [];
-    const named = [...command.matchAll(ONE_PACKAGE)].map(([, name = '']) => name);
+    const named = (chainParts(command) ?? []).flatMap(packagesNamed);
     return named.length > 0 ? named : [enteredFolder(command)];
   });
-  return new Set(packages).size === 1 && packages[0] !== '';
+  // A pattern may stand for several.
+  return new Set(packages).size === 1 && /^[\w@./-]+$/.test(packages[0] ?? '');
 }
-
-/** As each manager names a package: `-w` of pnpm and jest, and `--workspace` of cargo and vitest, are other options. */
-const ONE_PACKAGE = RegExp(
-  `(?:${[
-    String.raw`(?<=\bnpm\s(?:[^&|;]*\s)?)(?:--workspace|-w)`,
-    String.raw`(?<=\b(?:pnpm|turbo|bun)\s(?:[^&|;]*\s)?)(?:--filter|-F)`,
-    String.raw`(?<=\blerna\s(?:[^&|;]*\s)?)--scope`,
-    String.raw`(?<=\byarn\s)workspace`,
-  ].join('|')})${String.raw`[= ](["']?[\w@./][\w@./-]*["']?)(?=[\s)]|$)`}`,
-  'g',
-);
 
 interface Around {
   readonly files: CiFiles;

@@ -97,7 +97,7 @@ function goOptionsOf(read: RepositorySnapshot['read']): { readonly tags: string;
   const isWritten = option !== undefined && workflow.includes(option);
   return {
     tags: isWritten ? `-tags=${lists.join('').split(/[ ,]+/).join(',')} ` : '',
-    short: / --?short(?= |$)/.test(command) && workflow.includes('-short') ? '-short ' : '',
+    short: / -short(?= |$)/.test(command) && /(?<![-\w])-short\b/.test(workflow) ? '-short ' : '',
   };
 }
 

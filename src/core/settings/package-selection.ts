@@ -1,4 +1,5 @@
 import { unquoted } from './command-kinds.ts';
+import { wordsOf } from './program-words.ts';
 import { matchesAnyGlob, matchesName } from './workspace-graph.ts';
 
 /** A package of a workspace, as commands select it. */
@@ -47,6 +48,15 @@ export function withoutFilters(
   const behind = words.slice(at);
   if (behind.join(' ') !== '--') left.push(...behind);
   return { left, filters };
+}
+
+/** The packages that a command of a package manager selects, as its options name them; patterns are possible. */
+export function packagesNamed(command: string): readonly string[] {
+  const words = wordsOf(command);
+  const at = words.findLastIndex((word) => /^(?:npm|pnpm|yarn|turbo|lerna)$/.test(word));
+  const [program = '', ...rest] = words.slice(at);
+  const isOne = program === 'yarn' && rest[0] === 'workspace';
+  return isOne ? rest.slice(1, 2) : withoutFilters(program, rest).filters;
 }
 
 /** Maximum filters of a command. */

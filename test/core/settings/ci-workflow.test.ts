@@ -320,10 +320,14 @@ jobs:
 
   test.each([
     ['npm test -w packages/core && npm run lint -w packages/core', true],
+    ['npm run test:types --workspace=core', true],
     ['pnpm --filter core test', true],
+    ['CI=1 pnpm turbo run test --filter core', true],
     ['yarn workspace core test', true],
     ['npx turbo run test --filter=core', true],
     ['npm test --workspace=core && npm test --workspace=cli', false],
+    ["pnpm --filter './packages/*' test", false],
+    ["pnpm --filter '!docs' test", false],
     ['pnpm -w vitest run', false],
     ['yarn jest --ci -w 2', false],
     ['npx vitest run --workspace=vitest.workspace.ts', false],
