@@ -63,6 +63,7 @@ async function examined(
     trees: { of: async () => tree('') },
     time: {
       allows: async () => true,
+      left: () => 300_000,
       step: () => () => {},
       measured: <T>(_: unknown, work: () => Promise<T>) => work(),
       ...time,
@@ -101,10 +102,11 @@ test('a base on which the lock cannot start is compared without it', async () =>
 test('other surroundings are tried only while there is time to run candidates there, too', async () => {
   const red90 = { ...red, ms: 90_000 };
   const base = { here: { ...green, ms: 50_000 }, locked: red90, unlocked: red90 };
-  const attemptsIn = async (minutes: number) => {
+  const attemptsIn = async (minutes: number, runs = base) => {
     let left = minutes * 60_000;
     const tried: string[] = [];
-    const { gates } = await examined(base, BASE_RUNS, {
+    const { gates } = await examined(runs, BASE_RUNS, {
+      left: () => left,
       allows: async (_what, _unit, _part, expectedMs = 0) => left > expectedMs,
       measured: async (name, work) => {
         if (name.includes(': ')) tried.push(name.replace(/.*: elsewhere-/, ''));
@@ -118,10 +120,14 @@ test('other surroundings are tried only while there is time to run candidates th
     ]);
     return tried;
   };
-  expect(await attemptsIn(10)).toEqual(['everything-locked', 'everything', 'names-locked', 'names']);
-  // An attempt and a run of the candidate are expected to take 100 seconds.
-  expect(await attemptsIn(4)).toEqual(['everything-locked', 'everything']);
+  expect(await attemptsIn(14)).toEqual(['everything-locked', 'everything', 'names-locked', 'names']);
+  // An attempt and a run of the candidate are expected to take 100 seconds, and half of the time remains for the rest.
+  expect(await attemptsIn(8)).toEqual(['everything-locked', 'everything']);
+  expect(await attemptsIn(4)).toEqual(['everything-locked']);
   expect(await attemptsIn(1)).toEqual([]);
+  // One that was stopped is not tried again in the same place.
+  const stopped = { ...base, locked: { ...red90, stopped: 'wall' } as const };
+  expect(await attemptsIn(14, stopped)).toEqual(['everything-locked', 'names-locked']);
 });
 
 test('a candidate on which nothing shows that the lock started is compared without it, and asked about', async () => {

@@ -105,6 +105,8 @@ export interface TestRun {
   readonly forms?: Readonly<Record<string, 'environment' | 'plain'>>;
   /** On the base: a command of several steps ran as one. Absent otherwise. */
   readonly unsplit?: true;
+  /** On the base: milliseconds of its build; absent: there is none. */
+  readonly buildMs?: number;
   /** On the base: what the comparison ignores, and why, in sentences for people. Absent for nothing. */
   readonly notes?: readonly string[];
   /** On the base: services of the CI job that do not start here, and that candidates do not get. Absent for none. */

@@ -30,7 +30,7 @@ export interface ExaminationCut {
 /** Minimum milliseconds of an examination without a setting. Default. */
 const MIN_MS = 5 * 60_000;
 /**
- * Suite runs that must fit in for each candidate: one with the base's test files, at most one with its own, and as much
+ * Suite runs, each after a build, that must fit in for each candidate: one with the base's test files, at most one with its own, and as much
  * as half of one for everything that compares candidates.
  */
 const SUITES = 2.5;
@@ -47,6 +47,7 @@ const SHARE_OF_RUN = 0.8;
 export function examinationBudget(of: {
   /** Absent: the default. */
   readonly settingMs?: number | undefined;
+  /** Build, tests and type checks of the base commit, once. */
   readonly suiteMs: number;
   readonly candidates: number;
   readonly parallel: number;

@@ -181,7 +181,9 @@ export async function tryBase(
   const { checks } = runner.task.settings;
   return inArea(runner, areaId(runner.task.runId, 'base'), async (built) => {
     if (checks.build) await onStep?.({ name: 'build', command: checks.build });
+    const began = runner.world.clock.elapsed();
     const broken = await build(runner, built);
+    const buildMs = Math.round(runner.world.clock.elapsed() - began);
     if (broken) {
       const how = { step: 'build', command: checks.build ?? '', how: howEnded(broken) } as const;
       const absent = await absentContentAt(runner.world, runner.source, runner.base);
@@ -193,7 +195,8 @@ export async function tryBase(
     }
     if (checks.test) await onStep?.({ name: 'tests', command: checks.test });
     const on = withTopLayer(runner, built);
-    const tests = await onUsableServices(on, runBaseRepeatedly);
+    const tested = await onUsableServices(on, runBaseRepeatedly);
+    const tests = checks.build ? { ...tested, buildMs } : tested;
     const [types] = runner.types;
     if (!types) return { kind: 'tested', tests } as const;
     await onStep?.({ name: 'types', command: types.name });

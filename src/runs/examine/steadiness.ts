@@ -51,6 +51,8 @@ export interface Elsewhere {
 
 /** Of a long suite, only the test files nearest to the change run elsewhere: this share of all, and at least one. */
 const NEAR_SHARE = 0.1;
+/** Share of the time that remains for probes and tests of others, which compare candidates. Our default. */
+const COMPARISONS_SHARE = 0.5;
 /** Time limit of the suite in other surroundings: a multiple of its usual duration, plus some seconds. */
 const SLOWDOWN = 3;
 const MORE_SECONDS = 30;
@@ -71,6 +73,7 @@ export async function openElsewhere(
   const near = long ? runner.plan.focus(files) : null;
   if (long && near === null) return null;
   const allows = (part: string, ms: number) => time.allows('surroundings', 'all', part, ms);
+  const comparisonsMs = COMPARISONS_SHARE * time.left();
   if (!(await allows('base', long ? 2 * msOfFiles(tools, files.length) : onBase.ms))) return null;
   time.step('surroundings', null);
   const base = await time.measured('the base built elsewhere', () => tools.trees.of('base', []));
@@ -84,7 +87,7 @@ export async function openElsewhere(
   const rounds = Math.ceil(wouldSurvive.length / Math.max(1, runner.world.parallelChecks));
   const attemptMs = here.ms * (1 + rounds * (near ? 2 : 1));
   const green = await firstGreen(runner, here, async (on, id) =>
-    (await allows(id, attemptMs)) ? tested(on, id) : null,
+    (await allows(id, attemptMs + comparisonsMs)) ? tested(on, id) : null,
   );
   return green && { ...green, baseHere: here, ...options };
 }
@@ -117,10 +120,13 @@ async function firstGreen(
 ): Promise<Pick<Elsewhere, 'runner' | 'surroundings' | 'onBase'> | null> {
   for (const differ of ['everything', 'names'] as const) {
     const surroundings = otherSurroundings(runner.task.runId, differ);
-    const there = placedIn(withoutSteps(runner), surroundings, here.ms);
+    const seconds = (SLOWDOWN * here.ms) / 1000 + MORE_SECONDS;
+    const there = { ...withTestSeconds(withoutSteps(runner), seconds), surroundings };
     for (const on of [{ ...there, locksAssertions: true as const }, there]) {
       const run = await tested(on, `elsewhere-${differ}${on === there ? '' : '-locked'}`);
-      if (run && isAsGreen(here, run)) return { runner: on, surroundings, onBase: run };
+      // Not allowed, or stopped at its limit: the same without the lock would hardly be faster.
+      if (run === null) break;
+      if (isAsGreen(here, run)) return { runner: on, surroundings, onBase: run };
     }
   }
   return null;
@@ -130,11 +136,6 @@ function nearestTests(tools: ExaminationTools, examined: readonly ExaminedCandid
   const { tests } = probeSources(tools.runner, examined);
   return tests.slice(0, Math.max(1, Math.floor(NEAR_SHARE * testFileCount(tools))));
 }
-
-const placedIn = (runner: CheckRunner, surroundings: Surroundings, ms: number): CheckRunner => ({
-  ...withTestSeconds(runner, (SLOWDOWN * ms) / 1000 + MORE_SECONDS),
-  surroundings,
-});
 
 const isAsGreen = (here: TestRun, there: TestRun): boolean =>
   there.stopped === null &&

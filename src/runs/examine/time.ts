@@ -66,7 +66,7 @@ export async function openExaminationTime(
   const budgetMs = await remembered(['budget'], async () =>
     examinationBudget({
       settingMs: examine === undefined ? undefined : examine * 1000,
-      suiteMs: (onBase.types ?? []).reduce((sum, { ms }) => sum + ms, onBase.ms),
+      suiteMs: (onBase.types ?? []).reduce((sum, { ms }) => sum + ms, onBase.ms + (onBase.buildMs ?? 0)),
       candidates: entries.filter(({ patch }) => patch).length,
       parallel: world.parallelChecks,
       leftMs,
