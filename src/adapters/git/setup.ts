@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, showsKill } from '../../core/model/index.ts';
 import { elapsed, howEnded } from '../../core/reports/index.ts';
-import { shownSetup } from '../../core/settings/index.ts';
+import { shownSetup, withNodeHeaders } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
   type ExecResult,
@@ -109,7 +109,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
     const { registries = NO_REGISTRIES } = setup;
     const result = await sandbox.exec({
       area,
-      argv: ['sh', '-c', setup.command],
+      argv: ['sh', '-c', withNodeHeaders(setup.command)],
       env: registries.env,
       files: registries.files,
       egress: setup.egress,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { constants, existsSync, readFileSync, realpathSync } from 'node:fs';
-import { chmod, copyFile, mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { delimiter, dirname, join } from 'node:path';
+import { chmod, copyFile, cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { Fault, machineFaultIn } from '../../core/model/index.ts';
 import { INSIDE } from './filesystem.ts';
@@ -17,6 +17,8 @@ interface Toolchain {
   readonly npm: string | null;
 }
 
+/** The headers of this Node, where its package has them. */
+const OWN_HEADERS = join(dirname(process.execPath), '../include/node');
 const BRIDGE = join(import.meta.dirname, 'bridge.mjs');
 
 /**
@@ -46,7 +48,8 @@ interface NpmPackage {
 /** The bridge's digest is part of the name, so that a newer Runoff does not use an older bridge. */
 function toolchainName(nodeVersion: string, npm: NpmPackage | null): string {
   const bridge = createHash('sha256').update(readFileSync(BRIDGE)).digest('hex').slice(0, 8);
-  return `node-${nodeVersion}-${process.arch}-npm-${npm?.version ?? 'none'}-${bridge}`;
+  const headers = existsSync(OWN_HEADERS) ? '-headers' : '';
+  return `node-${nodeVersion}-${process.arch}-npm-${npm?.version ?? 'none'}-${bridge}${headers}`;
 }
 
 const PackageFile = z.object({ name: z.string(), version: z.string().regex(/^[\w.+-]+$/) });
@@ -88,6 +91,7 @@ async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void
     await copyFile(BRIDGE, join(building, 'bridge.mjs'));
     await chmod(join(building, 'bridge.mjs'), 0o644);
     if (npm !== null) await addNpm(building, npm);
+    if (existsSync(OWN_HEADERS)) await addHeaders(building);
     await mustRun(
       ['chmod', '-R', 'a+rX', '--', building],
       null,
@@ -99,6 +103,12 @@ async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void
     // Another process was faster; its result is the same.
     if (!existsSync(dir)) throw thrown;
   }
+}
+
+/** Native packages are compiled with them (`withNodeHeaders`). Those of OpenSSL are 65 MB, which hardly any package needs. */
+async function addHeaders(building: string): Promise<void> {
+  const filter = (path: string) => basename(path) !== 'openssl';
+  await cp(OWN_HEADERS, join(building, 'include/node'), { recursive: true, filter });
 }
 
 async function addNpm(building: string, npm: NpmPackage): Promise<void> {

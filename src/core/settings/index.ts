@@ -50,6 +50,7 @@ export {
   timesOf,
   timesWithin,
 } from './limits.ts';
+export { withNodeHeaders } from './node-managers.ts';
 export * from './operator.ts';
 export { failureOfPip } from './other-python-setups.ts';
 export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';

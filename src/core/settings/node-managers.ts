@@ -21,3 +21,13 @@ export function nodeInstall(facts: PackageFacts, files: ReadonlySet<string>): st
   if (manager === 'yarn' && files.has('.yarnrc.yml')) return 'yarn install --immutable';
   return lock?.[1] === manager ? lock[2] : `${manager} install`;
 }
+
+/**
+ * A set-up or build whose native packages are compiled with the headers beside the Node on PATH: node-gyp would download
+ * them from a host that is not a registry. Unchanged if it starts no package manager of Node.
+ */
+export const withNodeHeaders = (command: string): string =>
+  /\b(?:npm|npx|pnpm|yarn|bun|lerna|node-gyp)\b/.test(command) ? `${NODE_HEADERS}${command}` : command;
+
+const NODE_HEADERS =
+  'at=$(readlink -f -- "$(command -v node)") && at=$(dirname -- "$(dirname -- "$at")") && [ -z "$npm_config_nodedir" ] && [ -f "$at/include/node/node_version.h" ] && export npm_config_nodedir="$at"; ';

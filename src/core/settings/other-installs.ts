@@ -73,6 +73,42 @@ const RULES: readonly Rule[] = [
   },
 ];
 
+/**
+ * What install scripts download from hosts that are not registries, and the variables with which they do without. Tests
+ * that need no browser then pass, and the scripts of other packages run. Native packages are compiled, which takes
+ * longer than set-up may be silent after a host was refused, and npm shows the compiler's output.
+ */
+const DOWNLOADS: readonly (readonly [named: RegExp, variables: string])[] = [
+  [/\bcypress\b(?!-)/i, 'CYPRESS_INSTALL_BINARY=0'],
+  [
+    /\bpuppeteer\b(?!-)|chrome-for-testing|\bstorage\.googleapis\.com\b/i,
+    'PUPPETEER_SKIP_DOWNLOAD=1 PUPPETEER_SKIP_CHROMIUM_DOWNLOAD=1',
+  ],
+  [/\bplaywright\b(?!-)/i, 'PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1'],
+  [/\belectron\b(?!-)/i, 'ELECTRON_SKIP_BINARY_DOWNLOAD=1'],
+  [
+    /\bprebuild-install\b|\bnode-(?:pre-)?gyp\b|\bgithub(?:usercontent)?\.com\b/i,
+    'npm_config_build_from_source=true npm_config_foreground_scripts=true',
+  ],
+  [/\bchromedriver\b(?!-)|\bstorage\.googleapis\.com\b/i, 'CHROMEDRIVER_SKIP_DOWNLOAD=true'],
+];
+const INSTALLS = /^(?:npm (?:ci|install)|pnpm install|yarn|bun install)\b/;
+
+/** An install without the downloads that these lines name. npm's own lines name each package, whether it has any. */
+function withoutDownloads(part: string, { output, refusedHosts }: FailedInstall): string {
+  const [before, command] = assigned(part);
+  if (!INSTALLS.test(OWN_YARN.exec(command)?.[2] ?? command)) return part;
+  const lines = [...refusedHosts, output.replace(/^npm http .*$/gm, '')].join('\n');
+  const variables = DOWNLOADS.filter(([named]) => named.test(lines)).flatMap(([, own]) => own.split(' '));
+  return `${before}${[...variables.filter((one) => !before.includes(one)), command].join(' ')}`;
+}
+
+/** The assignments in front of a command, and the command. */
+function assigned(part: string): readonly [before: string, command: string] {
+  const [before = ''] = /^(?:[A-Za-z_]\w*=[\w./:-]* +)+/.exec(part) ?? [];
+  return [before, part.slice(before.length)];
+}
+
 const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
   { of: /^yarn\b.*--(?:no-)?immutable\b/, becomes: adding('--mode=skip-build') },
   {
@@ -155,9 +191,12 @@ interface FailedInstall {
   readonly refusedHosts: readonly string[];
 }
 
-/** Whether lifecycle scripts of packages may be what failed: they did, or a host was refused. */
+/** npm's words for a package itself that it may not fetch, such as one of a code host. */
+const PACKAGE_REFUSED = /npm (?:ERR!|error) code E403\b/;
+
+/** Whether lifecycle scripts of packages may be what failed: they did, or they were refused a host. */
 export const scriptsMayFail = (output: string, refusedHosts: readonly string[]): boolean =>
-  SCRIPT_FAILED.test(output) || refusedHosts.length > 0;
+  SCRIPT_FAILED.test(output) || (refusedHosts.length > 0 && !PACKAGE_REFUSED.test(output));
 
 /** Other forms of a failed set-up command whose package managers may succeed, most likely first. */
 export function otherInstalls(setup: string, failed: FailedInstall): readonly string[] {
@@ -167,13 +206,19 @@ export function otherInstalls(setup: string, failed: FailedInstall): readonly st
     const fresh = parts.map(becomes).join(' && ');
     return fresh === parts.join(' && ') ? [] : [fresh];
   };
+  const behindVariables = (becomes: (command: string) => string) =>
+    rewrite((part) => {
+      const [before, command] = assigned(part);
+      return `${before}${becomes(command)}`;
+    });
   const hosts = packageHosts(failed);
-  const rules = [
-    ...RULES.filter(({ when }) => when.test(output)),
-    ...(scriptsMayFail(output, refusedHosts) ? IGNORE_SCRIPTS : []),
-  ];
+  const using = (rules: readonly Omit<Rule, 'when'>[]) =>
+    rules.flatMap((rule) => behindVariables((command) => withOption(rule, command)));
   return [
-    ...rewrite((part) => fromOwnRegistry(part, hosts)),
-    ...rules.flatMap((rule) => rewrite((part) => withOption(rule, part))),
+    ...behindVariables((command) => fromOwnRegistry(command, hosts)),
+    ...using(RULES.filter(({ when }) => when.test(output))),
+    ...(scriptsMayFail(output, refusedHosts)
+      ? [...rewrite((part) => withoutDownloads(part, failed)), ...using(IGNORE_SCRIPTS)]
+      : []),
   ];
 }

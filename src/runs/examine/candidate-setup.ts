@@ -2,7 +2,13 @@ import type { SetUpObstacle } from '../../core/evidence/index.ts';
 import { Fault } from '../../core/model/index.ts';
 import { changedPackageFiles, type PatchFile } from '../../core/patches/index.ts';
 import { failureLines, quotedCode, registryOutage, tailOf } from '../../core/reports/index.ts';
-import { type FailedTry, languagesOf, nextRecipe, shownSetup } from '../../core/settings/index.ts';
+import {
+  type FailedTry,
+  languagesOf,
+  nextRecipe,
+  shownSetup,
+  withNodeHeaders,
+} from '../../core/settings/index.ts';
 import { type ExecResult, NO_REGISTRIES, type RegistryAccess } from '../../ports/index.ts';
 import { checkLimits } from '../context.ts';
 import type { CheckArea, CheckRunner } from './areas.ts';
@@ -83,7 +89,7 @@ function setUpOnce(
 ): Promise<ExecResult> {
   let received = false;
   return runOnce(runner, area, {
-    argv: ['sh', '-c', command],
+    argv: ['sh', '-c', withNodeHeaders(command)],
     registries: access,
     limits: { ...checkLimits(runner.task), wallMs, silenceMs: SILENCE_MS },
     onTraffic: () => {

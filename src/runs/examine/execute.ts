@@ -21,6 +21,7 @@ import {
   stepFiles,
   typeChecks,
   venvPath,
+  withNodeHeaders,
   workflowFiles,
   workspaceGraph,
 } from '../../core/settings/index.ts';
@@ -290,10 +291,9 @@ export interface BuildFailure {
 export async function build(runner: CheckRunner, area: WorkArea): Promise<BuildFailure | null> {
   const { checks } = runner.task.settings;
   if (!checks.build) return null;
-  const argv = ['sh', '-c', `${venvPath(checks, checks.build)}${checks.build}`] as const;
-  const result = await runOnce(runner, area, { argv, egress: egressOf(runner) });
-  if (result.exitCode === 0 && !result.stopped) return null;
-  const { exitCode, stopped } = result;
+  const argv = ['sh', '-c', venvPath(checks, checks.build) + withNodeHeaders(checks.build)] as const;
+  const { exitCode, stopped, ...result } = await runOnce(runner, area, { argv, egress: egressOf(runner) });
+  if (exitCode === 0 && !stopped) return null;
   const output = `${result.stdout}\n${result.stderr}`;
   const tail = `${stopped ? `stopped: ${stopped}\n` : ''}${tailOf(output, 20)}`;
   return { exitCode, stopped, errors: failureLines(output), tail };

@@ -208,6 +208,36 @@ describe('after a set-up that failed', () => {
     expect(next([tried])?.commands.setup).toBe('npm ci --ignore-scripts');
   });
 
+  test('a package that npm itself may not fetch is not tried without scripts', () => {
+    const output =
+      'npm error code E403\nnpm error 403 403 Forbidden - GET https://api.example.com/repos/a/b/tarball/1';
+    const tried = { ...failed({ setup: 'npm ci' }, 'set-up', output), refusedHosts: ['api.example.com:443'] };
+    expect(next([tried])).toBeNull();
+  });
+
+  test('what downloads a browser is told not to, before all scripts are left out', () => {
+    const output =
+      'npm http fetch GET 200 https://r.example/electron 3ms\nnpm error code 1\nnpm error command failed';
+    const tried = (setup: string, host: string, more = '') => ({
+      ...failed({ setup }, 'set-up', `${output}\n${more}`),
+      refusedHosts: [host],
+    });
+    const one = tried('npm ci', 'download.cypress.io:443');
+    const setup = 'CYPRESS_INSTALL_BINARY=0 npm ci';
+    expect(next([one])?.commands.setup).toBe(setup);
+    expect(next([one, tried(setup, 'download.cypress.io:443')])?.commands.setup).toBe(
+      'CYPRESS_INSTALL_BINARY=0 npm ci --ignore-scripts',
+    );
+    const path = 'npm error path /repo/node_modules/electron, needed by cypress';
+    expect(next([one, tried(setup, 'github.com:443', path)])?.commands.setup).toBe(
+      'CYPRESS_INSTALL_BINARY=0 ELECTRON_SKIP_BINARY_DOWNLOAD=1 npm_config_build_from_source=true npm_config_foreground_scripts=true npm ci',
+    );
+    expect(next([tried('cd web && yarn', 'playwright.azureedge.net:443')])?.commands.setup).toBe(
+      'cd web && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 yarn',
+    );
+    expect(next([tried('make', 'download.cypress.io:443')])).toBeNull();
+  });
+
   describe('packages of refused hosts that a lock file names are taken from this machine’s registry', () => {
     const refusedHosts = ['registry.example.org:443', 'mirror.example:8443', 'cdn.example:443'];
     const asked = (host: string) =>

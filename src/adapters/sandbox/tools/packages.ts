@@ -159,10 +159,15 @@ const binOf = (name: string, bin: string | Readonly<Record<string, string>> = {}
 const writeProgram = (path: string, line: string): Promise<void> =>
   writeFile(path, `#!/bin/sh\n${line} "$@"\n`, { mode: 0o755 });
 
-/** Node itself instead of a wrapper script: programs start it by `process.execPath` and in shebang lines. */
+/**
+ * Node itself instead of a wrapper script: programs start it by `process.execPath` and in shebang lines. And its headers,
+ * with which native packages are compiled (`withNodeHeaders`).
+ */
 async function placeNode(building: string, at: string): Promise<void> {
   await rm(join(building, 'bin/node'));
   await rename(join(building, at, 'bin/node'), join(building, 'bin/node'));
+  const headers = join(building, at, 'include');
+  if (existsSync(headers)) await rename(headers, join(building, 'include'));
 }
 
 /** The yarn that is part of a repository, under the name `yarn`. `release` is its path there. */
