@@ -86,6 +86,8 @@ export interface ExecSpec {
   readonly onRefusedHost?: (host: string) => void;
   /** Called when an allowed host sends data, at most once a second. */
   readonly onTraffic?: () => void;
+  /** Called about every second in which the processes used a processor for more than a tenth of the time. */
+  readonly onComputing?: () => void;
   /**
    * Read-only host paths, mounted only below /run/bridge or /opt, never inside /repo: a mount point there would allow
    * an escape.

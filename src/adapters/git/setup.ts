@@ -197,26 +197,32 @@ export interface SetupPatience {
   readonly silenceMs: number;
   /** The same once a host was refused. */
   readonly refusedMs: number;
+  /** How much longer it may be silent while it computes. */
+  readonly computingMs: number;
 }
 
-/** Our defaults. */
-const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000 };
+/** Our defaults. A compiler prints nothing for minutes where a native package is one large file. */
+const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000, computingMs: 600_000 };
 
 /**
- * Package managers silently retry an unreachable host for minutes. Others print nothing while they download, so data
- * received from a host counts as activity, like a line of output. A host that was refused once does not count again.
+ * Package managers silently retry an unreachable host for minutes, and wait in between. Others print nothing while they
+ * download or compile, so data received from a host counts as activity, like a line of output, and so does computing,
+ * for some time. A host that was refused once does not count again.
  */
 function patience(
   limits: Limits,
-  { silenceMs, refusedMs } = SETUP_PATIENCE,
-): Pick<ExecSpec, 'limits' | 'onLine' | 'onRefusedHost' | 'onTraffic' | 'onLimit'> {
+  { silenceMs, refusedMs, computingMs } = SETUP_PATIENCE,
+): Pick<ExecSpec, 'limits' | 'onLine' | 'onRefusedHost' | 'onTraffic' | 'onComputing' | 'onLimit'> {
   let refused = false;
   let silent = 0;
+  let computed = 0;
   let traffic = false;
+  let computing = false;
   return {
     limits: { ...limits, silenceMs: refusedMs },
     onLine: () => {
       silent = 0;
+      computed = 0;
     },
     onRefusedHost: () => {
       refused = true;
@@ -224,10 +230,16 @@ function patience(
     onTraffic: () => {
       traffic = true;
     },
+    onComputing: () => {
+      computing = true;
+    },
     onLimit: (limit) => {
       if (limit === 'wall') return 0;
-      silent = traffic ? 0 : silent + refusedMs;
+      computed = traffic ? 0 : computed + refusedMs;
+      const works = traffic || (computing && computed < computingMs);
+      silent = works ? 0 : silent + refusedMs;
       traffic = false;
+      computing = false;
       return silent > 0 && (refused || silent >= silenceMs) ? 0 : refusedMs;
     },
   };

@@ -173,7 +173,9 @@ async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
         const init = await box.init;
         if (init === null) return null;
         // The system call filter lets no program hide.
-        const watched = { ...disk, init, memoryBytes, diskBytes: spec.limits.diskBytes, mayHide: false };
+        const { onComputing, limits } = spec;
+        const { diskBytes } = limits;
+        const watched = { ...disk, init, memoryBytes, diskBytes, mayHide: false, onComputing };
         return await watchLimits(watched, table, owner, over);
       },
       lastLook: () => checkDiskAtEnd(disk, owner),

@@ -115,6 +115,18 @@ export async function memoryBytes(pids: readonly number[], shared: number, limit
   return files + own + Math.max(0, shared - inShared);
 }
 
+/** Milliseconds in a unit of /proc/PID/stat: USER_HZ is 100 on every architecture that Node runs on. */
+const TICK_MS = 10;
+
+/** Milliseconds of processor time that these processes and the children that they have waited for have used. */
+export const processorMs = (pids: readonly number[]): number =>
+  pids.reduce((sum, pid) => {
+    const text = whileAlive(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
+    // The program's name, in parentheses, may contain anything.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return sum + fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) * TICK_MS;
+  }, 0);
+
 /** Descriptors that are examined before other work gets a turn. */
 const DESCRIPTORS_AT_ONCE = 256;
 

@@ -4,13 +4,17 @@ import { Fault } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
 import { openTableWatch, tableLimits, tableUse } from './kernel-tables.ts';
 import type { Init, Owner, ProcessTable } from './processes.ts';
-import { BYTES_A_FILE, bytesIn, memoryBytes, sharedBytes, unlinkedFiles } from './usage.ts';
+import { BYTES_A_FILE, bytesIn, memoryBytes, processorMs, sharedBytes, unlinkedFiles } from './usage.ts';
 
 /** Milliseconds between two measurements of memory, and of disk. Our defaults. */
 const MEMORY_EVERY_MS = 200;
 const DISK_EVERY_MS = 500;
 /** Milliseconds between two counts of descriptors. Our default. */
 const TABLES_EVERY_MS = 1_000;
+/** Milliseconds between two reads of processor times. Our default. */
+const PROCESSORS_EVERY_MS = 1_000;
+/** Share of a processor that counts as computing: on a busy machine, a compiler gets little more. Our default. */
+const COMPUTING_SHARE = 0.1;
 /** Milliseconds between two reads of the maps, which are long. */
 const MAPS_EVERY_MS = 800;
 /** Folders are walked at least this often (milliseconds), even if the file system did not fill up. */
@@ -35,6 +39,7 @@ interface Watched extends WatchedDisk {
   readonly diskBytes: number;
   /** Whether programs may hide what they have open. */
   readonly mayHide: boolean;
+  readonly onComputing: ExecSpec['onComputing'];
 }
 
 /**
@@ -67,6 +72,7 @@ export async function watchLimits(
     watchMemory(watched, table, signal),
     watchDisk(watched, table, owner, signal),
     watchTables(watched, table, signal),
+    watchProcessors(watched, table, signal),
   ]);
   return signal.aborted ? null : over;
 }
@@ -116,6 +122,22 @@ async function watchTables(
   const isTooMuch = openTableWatch(limits);
   while (await pause(TABLES_EVERY_MS, signal)) {
     if (isTooMuch(await tableUse(table.within(init.namespace), limits))) return 'memory';
+  }
+  return null;
+}
+
+/** Reports that the processes compute. Ends with `signal` only. */
+async function watchProcessors(
+  { init, onComputing }: Pick<Watched, 'init' | 'onComputing'>,
+  table: ProcessTable,
+  signal: AbortSignal,
+): Promise<null> {
+  if (!onComputing) return await never(signal);
+  const used = () => ({ cpuMs: processorMs(table.within(init.namespace)), at: performance.now() });
+  for (let last = used(); await pause(PROCESSORS_EVERY_MS, signal); ) {
+    const now = used();
+    if (now.cpuMs - last.cpuMs > COMPUTING_SHARE * (now.at - last.at)) onComputing();
+    last = now;
   }
   return null;
 }

@@ -75,8 +75,7 @@ const RULES: readonly Rule[] = [
 
 /**
  * What install scripts download from hosts that are not registries, and the variables with which they do without. Tests
- * that need no browser then pass, and the scripts of other packages run. Native packages are compiled, which takes
- * longer than set-up may be silent after a host was refused, and npm shows the compiler's output.
+ * that need no browser then pass, and the scripts of other packages run.
  */
 const DOWNLOADS: readonly (readonly [named: RegExp, variables: string])[] = [
   [/\bcypress\b(?!-)/i, 'CYPRESS_INSTALL_BINARY=0'],
@@ -86,10 +85,6 @@ const DOWNLOADS: readonly (readonly [named: RegExp, variables: string])[] = [
   ],
   [/\bplaywright\b(?!-)/i, 'PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1'],
   [/\belectron\b(?!-)/i, 'ELECTRON_SKIP_BINARY_DOWNLOAD=1'],
-  [
-    /\bprebuild-install\b|\bnode-(?:pre-)?gyp\b|\bgithub(?:usercontent)?\.com\b/i,
-    'npm_config_build_from_source=true npm_config_foreground_scripts=true',
-  ],
   [/\bchromedriver\b(?!-)|\bstorage\.googleapis\.com\b/i, 'CHROMEDRIVER_SKIP_DOWNLOAD=true'],
 ];
 const INSTALLS = /^(?:npm (?:ci|install)|pnpm install|yarn|bun install)\b/;

@@ -31,7 +31,7 @@ export function setUpObstacle({ task }: CheckRunner, eliminated: boolean): SetUp
   return eliminated ? 'eliminated' : 'only-tests';
 }
 
-/** Milliseconds without output and without data from a registry until it is stopped, as on the base commit. */
+/** Milliseconds without output, data from a registry and computing until it is stopped. */
 const SILENCE_MS = 120_000;
 
 /** Maximum number of other commands that are tried, such as `npm install` for a lock file that does not match. */
@@ -87,18 +87,22 @@ function setUpOnce(
   area: CheckArea,
   { command, access, wallMs }: { command: string; access: RegistryAccess; wallMs: number },
 ): Promise<ExecResult> {
-  let received = false;
+  let works = false;
+  const onWork = () => {
+    works = true;
+  };
   return runOnce(runner, area, {
     argv: ['sh', '-c', withNodeHeaders(command)],
     registries: access,
     limits: { ...checkLimits(runner.task), wallMs, silenceMs: SILENCE_MS },
-    onTraffic: () => {
-      received = true;
-    },
-    onLimit: (limit) => {
-      const more = limit === 'silence' && received ? SILENCE_MS : 0;
-      received = false;
-      return more;
+    signsOfWork: {
+      onTraffic: onWork,
+      onComputing: onWork,
+      onLimit: (limit) => {
+        const more = limit === 'silence' && works ? SILENCE_MS : 0;
+        works = false;
+        return more;
+      },
     },
   });
 }

@@ -159,8 +159,7 @@ interface CheckCommand {
   readonly egress?: readonly string[];
   /** Package registries that it may reach, without the operator's logins. */
   readonly registries?: RegistryAccess;
-  readonly onLimit?: ExecSpec['onLimit'];
-  readonly onTraffic?: ExecSpec['onTraffic'];
+  readonly signsOfWork?: Pick<ExecSpec, 'onLimit' | 'onTraffic' | 'onComputing'>;
   /** Name of a program of Runoff's own that executes nothing of the repository or a candidate; starts a sentence. */
   readonly own?: string;
   /** Code of a candidate may have run in the area before, whatever `CheckRunner.codeRan` says. */
@@ -179,15 +178,14 @@ export async function runCommand(
   command: CheckCommand,
 ): Promise<ExecResult> {
   const { surroundings } = runner;
-  const { registries, onLimit, onTraffic } = command;
+  const { registries } = command;
   const binds = [...(runner.binds ?? []), ...(registries?.folders ?? [])];
   const result = await runner.world.sandbox.exec({
     area,
     argv: command.argv,
     env: { ...(surroundings ? {} : { CI: '1' }), ...registries?.env, ...command.env },
     ...(registries ? { registries: registries.hosts, files: registries.files } : {}),
-    ...(onLimit ? { onLimit } : {}),
-    ...(onTraffic ? { onTraffic } : {}),
+    ...command.signsOfWork,
     ...(surroundings ? { surroundings } : {}),
     ...(command.stdin === undefined ? {} : { stdin: command.stdin }),
     ...(command.egress?.length ? { egress: command.egress } : {}),

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRegistryWorld, type RegistryWorld } from './registry-world.ts';
 import { LIMITS } from './world.ts';
 
-const PATIENCE = { silenceMs: 2_000, refusedMs: 500 };
+const PATIENCE = { silenceMs: 2_000, refusedMs: 500, computingMs: 0 };
 
 describe('a set-up that prints nothing', () => {
   let world: RegistryWorld;
@@ -56,5 +56,36 @@ describe('a set-up that prints nothing', () => {
     );
     expect(installed).toMatchObject({ kind: 'failed', why, refusedHosts: [`other.test:${world.port}`] });
     expect(ms).toBeLessThan(20_000);
+  });
+});
+
+describe('a set-up that compiles a native package', () => {
+  let world: RegistryWorld;
+  // A second is the pace at which computing is noticed.
+  beforeAll(async () => {
+    const patience = { silenceMs: 4_000, refusedMs: 2_500, computingMs: 15_000 };
+    world = await openRegistryWorld((_, response) => response.end(), patience);
+  });
+  afterAll(() => world.close());
+
+  const computing = (seconds: number) =>
+    `node -e 'for (const until = Date.now() + ${seconds * 1000}; Date.now() < until; );'`;
+
+  async function setUp(command: string) {
+    const { path, sha } = world.repository({ 'a.txt': command });
+    const base = await world.workspaces.prepare({ kind: 'local', path }, sha);
+    const egress = [`registry.test:${world.port}`];
+    return await world.workspaces.install(base, { command, egress, limits: LIMITS });
+  }
+
+  test('goes on without a word, also after a host was refused', async () => {
+    const refused = `${world.get('x', 'other.test')}; `;
+    expect(await setUp(computing(8))).toMatchObject({ kind: 'ready' });
+    expect(await setUp(`${refused}${computing(8)}; true`)).toMatchObject({ kind: 'ready' });
+  });
+
+  test('but not for ever', async () => {
+    const why = expect.stringContaining('was stopped because it produced neither output nor network traffic');
+    expect(await setUp(computing(120))).toMatchObject({ kind: 'failed', why });
   });
 });

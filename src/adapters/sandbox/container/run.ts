@@ -75,7 +75,8 @@ export async function runContainer(input: ContainerRun): Promise<Ended | ChildLo
       async watch(over) {
         const init = await container.init;
         if (init === null) return null;
-        const watched = { ...disk, init, memoryBytes, diskBytes, mayHide: true };
+        const { onComputing } = spec;
+        const watched = { ...disk, init, memoryBytes, diskBytes, mayHide: true, onComputing };
         return await watchLimits(watched, table, owner, over);
       },
       lastLook: () => checkDiskAtEnd(disk, owner),

@@ -74,7 +74,8 @@ export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult>
       async watch(over) {
         const init = findInit(child.pid ?? 0);
         if (init === null) return null;
-        const watched = { ...disk, init, memoryBytes, diskBytes, mayHide: true };
+        const { onComputing } = spec;
+        const watched = { ...disk, init, memoryBytes, diskBytes, mayHide: true, onComputing };
         return await watchLimits(watched, tree.table, owner, over);
       },
       lastLook: () => checkDiskAtEnd(disk, owner),
