@@ -4,8 +4,28 @@ import type { TestRun } from '../../src/core/evidence/index.ts';
 import { inParallel } from '../../src/core/model/index.ts';
 import { Settings } from '../../src/core/settings/index.ts';
 import { type CheckRunner, rememberInMemory } from '../../src/runs/examine/areas.ts';
+import type { CandidateEntry } from '../../src/runs/examine/candidate.ts';
 import { openExaminationTime } from '../../src/runs/examine/time.ts';
 import { partial } from '../world/partial.ts';
+
+test('the time of an examination counts the builds of candidates', async () => {
+  const budgetWith = async (builds: Pick<TestRun, 'buildMs'>) => {
+    const runner = partial<CheckRunner>({
+      remember: rememberInMemory(),
+      task: { settings: Settings.parse({}) },
+      world: { parallelChecks: 1, clock: { elapsed: () => 0 } },
+    });
+    const entries = ['A', 'B'].map((alias) =>
+      partial<CandidateEntry>({ alias, patch: partial({ sha256: alias }) }),
+    );
+    const time = await openExaminationTime(runner, entries, { ...RUN, ...builds });
+    return time.left() / 60_000;
+  };
+  expect(await budgetWith({})).toBe(5);
+  expect(await budgetWith({ buildMs: 60_000 })).toBe(10);
+});
+
+const RUN: TestRun = { source: 'report', exitCode: 0, stopped: null, ms: 60_000, tests: {}, tail: '' };
 
 test('parts that wait for each other count as often after a restart as before', async () => {
   let now = 0;

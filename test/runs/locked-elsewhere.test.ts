@@ -125,9 +125,10 @@ test('other surroundings are tried only while there is time to run candidates th
   expect(await attemptsIn(8)).toEqual(['everything-locked', 'everything']);
   expect(await attemptsIn(4)).toEqual(['everything-locked']);
   expect(await attemptsIn(1)).toEqual([]);
-  // One that was stopped is not tried again in the same place.
-  const stopped = { ...base, locked: { ...red90, stopped: 'wall' } as const };
-  expect(await attemptsIn(14, stopped)).toEqual(['everything-locked', 'names-locked']);
+  // One that reached its time limit is not tried again with other paths, but at last without the lock.
+  const lockedUntil = (stopped: 'wall' | 'memory') => ({ ...base, locked: { ...red90, stopped } });
+  expect(await attemptsIn(14, lockedUntil('wall'))).toEqual(['everything-locked', 'names-locked', 'names']);
+  expect(await attemptsIn(14, lockedUntil('memory'))).toContain('everything');
 });
 
 test('a candidate on which nothing shows that the lock started is compared without it, and asked about', async () => {

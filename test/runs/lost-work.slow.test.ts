@@ -199,6 +199,7 @@ describe('a build with a program that is killed inside', () => {
     });
     const once = await killing(1);
     const onBase = await once.fixture.base();
+    expect(onBase.buildMs).toBeGreaterThan(0);
     const { A } = await once.fixture.examine(onBase, { A: RIGHT });
     expect(A).toMatchObject({ survivor: true });
     const always = await killing(Number.POSITIVE_INFINITY);

@@ -193,16 +193,19 @@ export function openSetup(parts: SetupParts): SetupLayers {
 
 /** When a set-up command is stopped that shows no sign of work. Milliseconds. */
 export interface SetupPatience {
-  /** Without a line of output, and without bytes of a host that it may reach. */
+  /** Without a line of output, without bytes of a host that it may reach, and without computing. */
   readonly silenceMs: number;
   /** The same once a host was refused. */
   readonly refusedMs: number;
-  /** How much longer it may be silent while it computes. */
+  /** Without a line of output and such bytes, while it computes. */
   readonly computingMs: number;
 }
 
 /** Our defaults. A compiler prints nothing for minutes where a native package is one large file. */
 const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000, computingMs: 600_000 };
+
+/** Share of the seconds in which it computes that counts as computing: who asks a refused host again only wakes up. */
+const MIN_COMPUTING = 1 / 3;
 
 /**
  * Package managers silently retry an unreachable host for minutes, and wait in between. Others print nothing while they
@@ -217,12 +220,13 @@ function patience(
   let silent = 0;
   let computed = 0;
   let traffic = false;
-  let computing = false;
+  let computingSeconds = 0;
   return {
     limits: { ...limits, silenceMs: refusedMs },
     onLine: () => {
       silent = 0;
       computed = 0;
+      computingSeconds = 0;
     },
     onRefusedHost: () => {
       refused = true;
@@ -231,15 +235,16 @@ function patience(
       traffic = true;
     },
     onComputing: () => {
-      computing = true;
+      computingSeconds += 1;
     },
     onLimit: (limit) => {
       if (limit === 'wall') return 0;
       computed = traffic ? 0 : computed + refusedMs;
-      const works = traffic || (computing && computed < computingMs);
-      silent = works ? 0 : silent + refusedMs;
+      const computes = computingSeconds * 1000 >= MIN_COMPUTING * refusedMs;
+      silent = traffic || computes ? 0 : silent + refusedMs;
       traffic = false;
-      computing = false;
+      computingSeconds = 0;
+      if (computes && computed >= computingMs) return 0;
       return silent > 0 && (refused || silent >= silenceMs) ? 0 : refusedMs;
     },
   };

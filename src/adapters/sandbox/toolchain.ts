@@ -105,7 +105,7 @@ async function buildToolchain(dir: string, npm: NpmPackage | null): Promise<void
   }
 }
 
-/** Native packages are compiled with them (`withNodeHeaders`). Those of OpenSSL are 65 MB, which hardly any package needs. */
+/** Native packages are compiled with them (`withNodeHeaders`). Hardly any needs those of OpenSSL, which are 65 MB. */
 async function addHeaders(building: string): Promise<void> {
   const filter = (path: string) => basename(path) !== 'openssl';
   await cp(OWN_HEADERS, join(building, 'include/node'), { recursive: true, filter });

@@ -30,8 +30,8 @@ export interface ExaminationCut {
 /** Minimum milliseconds of an examination without a setting. Default. */
 const MIN_MS = 5 * 60_000;
 /**
- * Suite runs, each after a build, that must fit in for each candidate: one with the base's test files, at most one with its own, and as much
- * as half of one for everything that compares candidates.
+ * Suite runs, each after a build, that must fit in for each candidate: one with the base's test files, at most one with
+ * its own, and as much as half of one for everything that compares candidates.
  */
 const SUITES = 2.5;
 /** Suites that take as long, in milliseconds, are not run again where a part of their files is enough. Default. */
@@ -41,8 +41,8 @@ const SHARE_OF_RUN = 0.8;
 
 /**
  * Milliseconds after which an examination skips work that is not required to test each candidate once: the setting,
- * or the larger of five minutes and two and a half suite runs for each candidate, `parallel` at a time. At most four fifths of
- * `leftMs`, the run's remaining time.
+ * or the larger of five minutes and two and a half builds and suite runs for each candidate, `parallel` at a time. At
+ * most four fifths of `leftMs`, the run's remaining time.
  */
 export function examinationBudget(of: {
   /** Absent: the default. */

@@ -23,11 +23,16 @@ export function nodeInstall(facts: PackageFacts, files: ReadonlySet<string>): st
 }
 
 /**
- * A set-up or build whose native packages are compiled with the headers beside the Node on PATH: node-gyp would download
- * them from a host that is not a registry. Unchanged if it starts no package manager of Node.
+ * A set-up or build whose native packages are compiled with the headers beside the Node on PATH: node-gyp would
+ * download them from a host that is not a registry. Unchanged if it starts no package manager of Node, or may choose
+ * another Node first.
  */
 export const withNodeHeaders = (command: string): string =>
-  /\b(?:npm|npx|pnpm|yarn|bun|lerna|node-gyp)\b/.test(command) ? `${NODE_HEADERS}${command}` : command;
+  /\b(?:npm|npx|pnpm|yarn|bun|lerna|node-gyp)\b/.test(command) && !CHOOSES_NODE.test(command)
+    ? `${NODE_HEADERS}${command}`
+    : command;
+
+const CHOOSES_NODE = /\bPATH=|\b(?:nvm|fnm|volta|asdf|mise|nodeenv)\b/;
 
 const NODE_HEADERS =
-  'at=$(readlink -f -- "$(command -v node)") && at=$(dirname -- "$(dirname -- "$at")") && [ -z "$npm_config_nodedir" ] && [ -f "$at/include/node/node_version.h" ] && export npm_config_nodedir="$at"; ';
+  'at=$(readlink -f -- "$(command -v node)") && at=$(dirname -- "$(dirname -- "$at")") && [ -z "$npm_config_nodedir$NPM_CONFIG_NODEDIR" ] && [ -f "$at/include/node/node_version.h" ] && export npm_config_nodedir="$at"; unset at; ';

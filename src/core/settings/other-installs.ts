@@ -89,13 +89,17 @@ const DOWNLOADS: readonly (readonly [named: RegExp, variables: string])[] = [
 ];
 const INSTALLS = /^(?:npm (?:ci|install)|pnpm install|yarn|bun install)\b/;
 
-/** An install without the downloads that these lines name. npm's own lines name each package, whether it has any. */
+/**
+ * An install without the downloads that these lines name, tried once. npm's own lines name packages that download
+ * nothing.
+ */
 function withoutDownloads(part: string, { output, refusedHosts }: FailedInstall): string {
   const [before, command] = assigned(part);
   if (!INSTALLS.test(OWN_YARN.exec(command)?.[2] ?? command)) return part;
-  const lines = [...refusedHosts, output.replace(/^npm http .*$/gm, '')].join('\n');
+  const lines = [...refusedHosts, output.replace(/^npm (?:http|warn|notice) .*$/gim, '')].join('\n');
   const variables = DOWNLOADS.filter(([named]) => named.test(lines)).flatMap(([, own]) => own.split(' '));
-  return `${before}${[...variables.filter((one) => !before.includes(one)), command].join(' ')}`;
+  const isTried = DOWNLOADS.some(([, own]) => before.includes(own));
+  return isTried ? part : `${before}${[...variables, command].join(' ')}`;
 }
 
 /** The assignments in front of a command, and the command. */
@@ -204,7 +208,8 @@ export function otherInstalls(setup: string, failed: FailedInstall): readonly st
   const behindVariables = (becomes: (command: string) => string) =>
     rewrite((part) => {
       const [before, command] = assigned(part);
-      return `${before}${becomes(command)}`;
+      const after = becomes(command);
+      return (chainParts(after) ?? [after]).map((one) => `${before}${one}`).join(' && ');
     });
   const hosts = packageHosts(failed);
   const using = (rules: readonly Omit<Rule, 'when'>[]) =>

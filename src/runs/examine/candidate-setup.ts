@@ -31,11 +31,10 @@ export function setUpObstacle({ task }: CheckRunner, eliminated: boolean): SetUp
   return eliminated ? 'eliminated' : 'only-tests';
 }
 
-/** Milliseconds without output, data from a registry and computing until it is stopped. */
+/** Milliseconds without output, data from a registry and computing until it is stopped, as on the base commit. */
 const SILENCE_MS = 120_000;
-
-/** Maximum number of other commands that are tried, such as `npm install` for a lock file that does not match. */
-const MAX_OTHERS = 2;
+/** Maximum milliseconds, in all, in which computing is the only sign of work. The same. */
+const COMPUTING_MS = 600_000;
 
 /**
  * Maximum number of times that a command is repeated whose registry failed it but answers Runoff itself: it may have
@@ -77,7 +76,7 @@ export async function setUpCandidate(
     tries.push(one);
     const next = nextRecipe({ others: [], named: ['build', 'test'] }, tries)?.commands.setup;
     // The failure that counts is that of the repository's own command.
-    if (next === undefined || tries.length > MAX_OTHERS || !inTime()) return failureOf(tries[0] ?? one);
+    if (next === undefined || !inTime()) return failureOf(tries[0] ?? one);
     command = next;
   }
 }
@@ -87,21 +86,26 @@ function setUpOnce(
   area: CheckArea,
   { command, access, wallMs }: { command: string; access: RegistryAccess; wallMs: number },
 ): Promise<ExecResult> {
-  let works = false;
-  const onWork = () => {
-    works = true;
-  };
+  let received = false;
+  let computing = false;
+  let computedMs = 0;
   return runOnce(runner, area, {
     argv: ['sh', '-c', withNodeHeaders(command)],
     registries: access,
     limits: { ...checkLimits(runner.task), wallMs, silenceMs: SILENCE_MS },
     signsOfWork: {
-      onTraffic: onWork,
-      onComputing: onWork,
+      onTraffic: () => {
+        received = true;
+      },
+      onComputing: () => {
+        computing = true;
+      },
       onLimit: (limit) => {
-        const more = limit === 'silence' && works ? SILENCE_MS : 0;
-        works = false;
-        return more;
+        computedMs += received ? 0 : SILENCE_MS;
+        const works = received || (computing && computedMs < COMPUTING_MS);
+        received = false;
+        computing = false;
+        return limit === 'silence' && works ? SILENCE_MS : 0;
       },
     },
   });

@@ -66,7 +66,7 @@ export async function besidePeerTests<T>(
  */
 function limitOf({ onBase, time }: ExaminationTools, examined: readonly ExaminedCandidate[]): number | null {
   const survivors = examined.filter(({ gates }) => isSurvivor(gates)).length;
-  const limitMs = survivors ** 2 * onBase.ms + EXTRA_MS;
+  const limitMs = survivors ** 2 * (onBase.ms + (onBase.buildMs ?? 0)) + EXTRA_MS;
   const isCheap = onBase.ms < LONG_SUITE_MS && limitMs <= MAX_SHARE * time.left();
   return isCheap && survivors > 1 ? limitMs : null;
 }

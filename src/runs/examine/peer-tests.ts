@@ -156,11 +156,12 @@ function allowsAuthor(
   };
 }
 
-/** Expected time of an author's tests on one tree, in milliseconds. */
+/** Expected time of an author's tests on one tree, which is built with them, in milliseconds. */
 function suiteMs(tools: ExaminationTools, { patch }: BuiltSurvivor): number {
   const { runner, onBase } = tools;
   const paths = patch.tests.filter((file) => file.change !== 'deleted').map((file) => file.path);
-  return runner.plan.focus(paths) ? msOfFiles(tools, paths.length) : onBase.ms;
+  const testsMs = runner.plan.focus(paths) ? msOfFiles(tools, paths.length) : onBase.ms;
+  return (onBase.buildMs ?? 0) + testsMs;
 }
 
 /** Ordered by duration, then by content, so that the cut does not depend on names. */

@@ -51,7 +51,7 @@ export interface Elsewhere {
 
 /** Of a long suite, only the test files nearest to the change run elsewhere: this share of all, and at least one. */
 const NEAR_SHARE = 0.1;
-/** Share of the time that remains for probes and tests of others, which compare candidates. Our default. */
+/** Share of the time that attempts leave to probes and tests of others, which compare candidates. Our default. */
 const COMPARISONS_SHARE = 0.5;
 /** Time limit of the suite in other surroundings: a multiple of its usual duration, plus some seconds. */
 const SLOWDOWN = 3;
@@ -74,15 +74,17 @@ export async function openElsewhere(
   if (long && near === null) return null;
   const allows = (part: string, ms: number) => time.allows('surroundings', 'all', part, ms);
   const comparisonsMs = COMPARISONS_SHARE * time.left();
-  if (!(await allows('base', long ? 2 * msOfFiles(tools, files.length) : onBase.ms))) return null;
+  const buildMs = onBase.buildMs ?? 0;
+  const baseMs = buildMs + (long ? 2 * msOfFiles(tools, files.length) : onBase.ms);
+  if (!(await allows('base', baseMs))) return null;
   time.step('surroundings', null);
   const base = await time.measured('the base built elsewhere', () => tools.trees.of('base', []));
   if (!base.ready) return null;
   const options = near ? { commands: near } : {};
   const tested = (on: CheckRunner, id: string) =>
-    time.measured(`the base elsewhere: ${id}`, () => testsOn(on, base, { id, ...options }));
+    time.measured(`the base elsewhere: ${id}`, () => ranOn(on, base, { id, ...options }));
   const here = near ? await tested(runner, 'near') : onBase;
-  if (!here) return null;
+  if (!here || here.stopped !== null) return null;
   // An attempt is of use only if candidates can be run there as well; of a long suite, in the usual ones, too.
   const rounds = Math.ceil(wouldSurvive.length / Math.max(1, runner.world.parallelChecks));
   const attemptMs = here.ms * (1 + rounds * (near ? 2 : 1));
@@ -103,7 +105,7 @@ export async function tryBaseElsewhere(runner: CheckRunner, baseRun: TestRun): P
   try {
     const base = await trees.of('base', []);
     const on = limitedByBase(asOnBase(runner, baseRun), baseRun);
-    if (base.ready) await firstGreen(on, baseRun, (there, id) => testsOn(there, base, { id }));
+    if (base.ready) await firstGreen(on, baseRun, (there, id) => ranOn(there, base, { id }));
   } finally {
     await trees.close();
   }
@@ -124,8 +126,10 @@ async function firstGreen(
     const there = { ...withTestSeconds(withoutSteps(runner), seconds), surroundings };
     for (const on of [{ ...there, locksAssertions: true as const }, there]) {
       const run = await tested(on, `elsewhere-${differ}${on === there ? '' : '-locked'}`);
-      // Not allowed, or stopped at its limit: the same without the lock would hardly be faster.
-      if (run === null) break;
+      // Others are not allowed either.
+      if (run === null) return null;
+      // In this place, the same without the lock would hardly be faster.
+      if (run.stopped === 'wall' && differ === 'everything') break;
       if (isAsGreen(here, run)) return { runner: on, surroundings, onBase: run };
     }
   }
@@ -144,21 +148,29 @@ const isAsGreen = (here: TestRun, there: TestRun): boolean =>
     ? Object.values(there.tests).includes('passed') && newFailures(here, there).length === 0
     : succeeded(here) && succeeded(there));
 
-async function testsOn(
+interface TestsElsewhere {
+  readonly id: string;
+  readonly commands?: readonly TestCommand[];
+  readonly attempt?: number;
+}
+
+/** Null also for tests that were stopped. */
+async function testsOn(runner: CheckRunner, tree: Tree, options: TestsElsewhere): Promise<TestRun | null> {
+  const run = await ranOn(runner, tree, options);
+  return run?.stopped === null ? run : null;
+}
+
+async function ranOn(
   runner: CheckRunner,
   tree: Tree,
-  {
-    id,
-    commands,
-    attempt,
-  }: { readonly id: string; readonly commands?: readonly TestCommand[]; readonly attempt?: number },
+  { id, commands, attempt }: TestsElsewhere,
 ): Promise<TestRun | null> {
   const result = await runOn(runner, tree, {
     id: areaId(runner.task.runId, id),
     ...(commands ? { commands } : {}),
     ...(attempt ? { attempt } : {}),
   });
-  return result.kind === 'ran' && result.run.stopped === null ? result.run : null;
+  return result.kind === 'ran' ? result.run : null;
 }
 
 /**

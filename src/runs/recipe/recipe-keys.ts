@@ -3,7 +3,7 @@ import type { BareBase, BaseTask } from '../base/index.ts';
 import type { World } from '../context.ts';
 
 /** Incremented when the same files would lead to other commands than before. */
-const FORM = 2;
+const FORM = 3;
 
 /**
  * Hashes of everything that a recipe depends on: manifests and lock files, tools, detection results and settings; and of

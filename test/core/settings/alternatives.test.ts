@@ -208,6 +208,14 @@ describe('after a set-up that failed', () => {
     expect(next([tried])?.commands.setup).toBe('npm ci --ignore-scripts');
   });
 
+  test('variables in front of a command stay in front of all that becomes of it', () => {
+    const setup = 'POETRY_VIRTUALENVS_IN_PROJECT=true poetry install';
+    const tried = failed({ setup }, 'set-up', 'pyproject.toml changed significantly since poetry.lock');
+    expect(next([tried])?.commands.setup).toBe(
+      'POETRY_VIRTUALENVS_IN_PROJECT=true poetry lock && POETRY_VIRTUALENVS_IN_PROJECT=true poetry install',
+    );
+  });
+
   test('a package that npm itself may not fetch is not tried without scripts', () => {
     const output =
       'npm error code E403\nnpm error 403 403 Forbidden - GET https://api.example.com/repos/a/b/tarball/1';
@@ -228,9 +236,10 @@ describe('after a set-up that failed', () => {
     expect(next([one, tried(setup, 'download.cypress.io:443')])?.commands.setup).toBe(
       'CYPRESS_INSTALL_BINARY=0 npm ci --ignore-scripts',
     );
-    const path = 'npm error path /repo/node_modules/electron, needed by cypress';
-    expect(next([one, tried(setup, 'github.com:443', path)])?.commands.setup).toBe(
-      'CYPRESS_INSTALL_BINARY=0 ELECTRON_SKIP_BINARY_DOWNLOAD=1 npm ci',
+    const two = tried('npm ci', 'github.com:443', 'npm error path /repo/node_modules/electron');
+    const warned = 'npm warn deprecated puppeteer@20.0.0: no longer supported';
+    expect(next([{ ...two, output: `${two.output}\n${warned}` }])?.commands.setup).toBe(
+      'ELECTRON_SKIP_BINARY_DOWNLOAD=1 npm ci',
     );
     expect(next([tried('cd web && yarn', 'playwright.azureedge.net:443')])?.commands.setup).toBe(
       'cd web && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 yarn',

@@ -30,8 +30,11 @@ test('native packages are compiled with the headers beside the Node on PATH', ()
   expect(printed(NPM)).toBe(`headers: ${join(folder, 'node 24')}\n`);
 });
 
-test('headers that a person has chosen, and commands without a package manager of Node, stay as they are', () => {
+test('headers that a person has chosen, and commands that may use another Node, stay as they are', () => {
+  mkdirSync(join(folder, 'node 24/include/node'), { recursive: true });
+  writeFileSync(join(folder, 'node 24/include/node/node_version.h'), '');
   expect(printed(NPM, { npm_config_nodedir: '/opt/node' })).toBe('headers: /opt/node\n');
-  expect(printed(NPM, { PATH: '/usr/bin:/bin', npm_config_nodedir: '' })).not.toContain('node 24');
-  expect(withNodeHeaders('cargo build')).toBe('cargo build');
+  expect(printed(NPM, { NPM_CONFIG_NODEDIR: '/opt/node' })).toBe('headers: \n');
+  const others = ['cargo build', 'nvm use && npm ci', 'export PATH=/opt/18/bin:$PATH; npm ci'];
+  for (const command of others) expect(withNodeHeaders(command)).toBe(command);
 });

@@ -28,6 +28,8 @@ interface PackagedTool {
   readonly tools: Tools;
 }
 
+/** Part of the names of folders: what was placed there otherwise is installed again. */
+const PLACED = 'with headers';
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'x64';
 const BUN_ARCH = process.arch === 'arm64' ? 'aarch64' : 'x64';
 
@@ -77,7 +79,7 @@ export async function packagedTool(
   signal?: AbortSignal,
 ): Promise<PackagedTool> {
   const spec = specOf(packageOf(wanted.name, wanted.range), wanted.range);
-  const key = `${wanted.name}-${createHash('sha256').update(`${spec}\0${ARCH}`).digest('hex').slice(0, 12)}`;
+  const key = `${wanted.name}-${createHash('sha256').update(`${spec}\0${ARCH}\0${PLACED}`).digest('hex').slice(0, 12)}`;
   const folder = join(dir, key);
   if (!existsSync(join(folder, 'version'))) {
     const building = ownFolder(dir, 'building');
@@ -160,8 +162,8 @@ const writeProgram = (path: string, line: string): Promise<void> =>
   writeFile(path, `#!/bin/sh\n${line} "$@"\n`, { mode: 0o755 });
 
 /**
- * Node itself instead of a wrapper script: programs start it by `process.execPath` and in shebang lines. And its headers,
- * with which native packages are compiled (`withNodeHeaders`).
+ * Node itself instead of a wrapper script: programs start it by `process.execPath` and in shebang lines. And its
+ * headers, with which native packages are compiled (`withNodeHeaders`).
  */
 async function placeNode(building: string, at: string): Promise<void> {
   await rm(join(building, 'bin/node'));
