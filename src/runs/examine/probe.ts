@@ -1,10 +1,12 @@
 import {
   type DerivedTests,
+  foundAgain,
   isSameRun,
   isSurvivor,
   joinedRun,
   type ProbeRun,
   type Unsteady,
+  unsteadyProbes,
 } from '../../core/evidence/index.ts';
 import { type Alias, inParallel } from '../../core/model/index.ts';
 import { type CheckRunner, lanesOf } from './areas.ts';
@@ -20,7 +22,7 @@ import {
   runProbes,
 } from './probe-programs.ts';
 import { probeSources } from './probe-sources.ts';
-import { type Elsewhere, unsteadyProbesOf, withUnsteadyProbes } from './steadiness.ts';
+import { type Elsewhere, withUnsteadyProbes } from './steadiness.ts';
 import type { Tree } from './trees.ts';
 
 /** Runs on the base: differences between them are noise. */
@@ -134,6 +136,19 @@ async function probeElsewhere(
     });
   });
   return found;
+}
+
+/** Compares probe results of a tree in both surroundings; `run` repeats probes while they differ. */
+async function unsteadyProbesOf(
+  base: { readonly here: readonly ProbeRun[]; readonly there: readonly ProbeRun[] },
+  run: (where: 'here' | 'there', attempt: number) => Promise<ProbeRun | null>,
+): Promise<readonly Unsteady[]> {
+  const differing = async (attempt: number) => {
+    const [here, there] = [await run('here', attempt), await run('there', attempt)];
+    return here && there ? unsteadyProbes(base, { here, there }) : [];
+  };
+  const first = await differing(1);
+  return first.length === 0 ? [] : foundAgain(first, await differing(2));
 }
 
 interface ProbedBase {

@@ -3,7 +3,6 @@ import {
   assertionChanges,
   type FoundElsewhere,
   findingsElsewhere,
-  foundAgain,
   type GateReport,
   inBoth,
   isSteady,
@@ -14,7 +13,6 @@ import {
   NO_RECORDS,
   newFailures,
   notRunElsewhere,
-  type ProbeRun,
   showsLock,
   steadyGate,
   steadyPass,
@@ -23,7 +21,6 @@ import {
   type Unlocked,
   type Unsteady,
   unlockedOf,
-  unsteadyProbes,
   unsteadyTests,
   withMoreFindings,
   withoutShared,
@@ -292,17 +289,4 @@ export function withUnsteadyProbes<T extends ExaminedCandidate>(
     const gates = one.gates.filter(({ gate }) => gate !== 'steady');
     return { ...one, gates: [...gates, gateOf(own, elsewhere, { gates, unlocked: unlockedOf(one) })] };
   });
-}
-
-/** Compares probe results of a tree in both surroundings; `run` repeats probes while they differ. */
-export async function unsteadyProbesOf(
-  base: { readonly here: readonly ProbeRun[]; readonly there: readonly ProbeRun[] },
-  run: (where: 'here' | 'there', attempt: number) => Promise<ProbeRun | null>,
-): Promise<readonly Unsteady[]> {
-  const differing = async (attempt: number) => {
-    const [here, there] = [await run('here', attempt), await run('there', attempt)];
-    return here && there ? unsteadyProbes(base, { here, there }) : [];
-  };
-  const first = await differing(1);
-  return first.length === 0 ? [] : foundAgain(first, await differing(2));
 }
