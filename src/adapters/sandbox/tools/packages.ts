@@ -28,8 +28,6 @@ interface PackagedTool {
   readonly tools: Tools;
 }
 
-/** Part of the names of folders: what was placed there otherwise is installed again. */
-const PLACED = 'with headers';
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'x64';
 const BUN_ARCH = process.arch === 'arm64' ? 'aarch64' : 'x64';
 
@@ -79,7 +77,9 @@ export async function packagedTool(
   signal?: AbortSignal,
 ): Promise<PackagedTool> {
   const spec = specOf(packageOf(wanted.name, wanted.range), wanted.range);
-  const key = `${wanted.name}-${createHash('sha256').update(`${spec}\0${ARCH}\0${PLACED}`).digest('hex').slice(0, 12)}`;
+  // A Node that was installed without its headers is installed again.
+  const form = wanted.name === 'node' ? '\0headers' : '';
+  const key = `${wanted.name}-${createHash('sha256').update(`${spec}\0${ARCH}${form}`).digest('hex').slice(0, 12)}`;
   const folder = join(dir, key);
   if (!existsSync(join(folder, 'version'))) {
     const building = ownFolder(dir, 'building');
