@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { withNodeHeaders } from '../../../src/core/settings/index.ts';
 import type { BaseCheckout, Sandbox } from '../../../src/ports/index.ts';
 import { type Files, type GitWorld, git, LIMITS, openGitWorld, writeFiles } from './world.ts';
 
@@ -52,7 +53,7 @@ describe('dependencies are installed', () => {
         if (/(?:npm|yarn) --version/.test(line)) {
           return { exitCode: 0, stopped: null, stdout: `${versions}\n`, stderr: '', truncated: false, ms: 1 };
         }
-        if (line !== command) return world.sandbox.exec(spec);
+        if (line !== withNodeHeaders(command)) return world.sandbox.exec(spec);
         seen.installs += 1;
         return world.sandbox.exec({ ...spec, argv: ['sh', '-c', script] });
       },
