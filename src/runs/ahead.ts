@@ -247,8 +247,9 @@ async function openFinisherChecks(
   const onBase = await readBaseRun(runner, baseRun);
   const { testSeconds = Number.POSITIVE_INFINITY } = limitedByBase(runner, onBase);
   // So much slower is no busy machine.
-  const hangs = ({ stopped, ms }: TestRun) => stopped === 'wall' && ms >= testSeconds * 1000;
-  const keeps = (run: TestRun | null) => run !== null && (hangs(run) || failsNoMore(run, onBase));
+  const isStuck = (run: TestRun) =>
+    run.stopped === 'silence' || (run.stopped === 'wall' && run.ms >= testSeconds * 1000);
+  const keeps = (run: TestRun | null) => run !== null && (isStuck(run) || failsNoMore(run, onBase));
   return { runner: { ...runner, keeps }, onBase };
 }
 

@@ -171,6 +171,47 @@ process.exit(passes ? 0 : 1);
   });
 });
 
+test('a runner that waits for what a test left open is stopped, and runs with its option to exit', async () => {
+  const mocha = `const { writeFileSync } = require('node:fs');
+const output = process.argv.find((word) => word.startsWith('output=')).slice('output='.length);
+const { sum } = require('../../../src/sum.js');
+const [passes, failures] = [{ title: 'adds two', ok: sum([1, 2]) === 3 }, { title: 'listens', ok: false }]
+  .map((one) => ({ ...one, fullTitle: one.title, file: process.cwd() + '/test/sum.js', err: one.ok ? {} : { message: 'no' } }))
+  .reduce(([ok, not], one) => (one.ok ? [[...ok, one], not] : [ok, [...not, one]]), [[], []]);
+const tests = [...passes, ...failures];
+writeFileSync(output, JSON.stringify({ stats: { tests: 2 }, tests, pending: [], failures, passes }));
+process.exitCode = failures.length;
+if (process.argv.includes('--exit')) process.exit();
+setInterval(() => {}, 60_000);
+`;
+  const ran: string[] = [];
+  const fixture = await shared.fixture({
+    files: { ...REPOSITORY, 'node_modules/mocha/bin/mocha.js': mocha },
+    test: `${NODE} node_modules/mocha/bin/mocha.js test`,
+    // A silent command is looked at every half second instead of every ten.
+    exec: (spec, real) => {
+      const { onLimit } = spec;
+      if (spec.limits.silenceMs === undefined || !onLimit) return real(spec);
+      ran.push(spec.argv[2] ?? '');
+      const limits = { ...spec.limits, silenceMs: spec.limits.silenceMs / 20 };
+      return real({ ...spec, limits, onLimit: (limit) => onLimit(limit) / 20 });
+    },
+  });
+  const onBase = await fixture.base();
+  expect(onBase).toMatchObject({ source: 'report', exitCode: 1, stopped: null, runs: 3 });
+  expect(onBase.tests).toEqual({ 'test/sum.js > adds two': 'passed', 'test/sum.js > listens': 'failed' });
+  expect(onBase.notes).toEqual([
+    expect.stringMatching(/^After its last test, `.*\/mocha\.js test .*` does not end, because/),
+  ]);
+  const { A, B } = await fixture.examine(onBase, {
+    A: production('list.reduce((a, b) => b + a, 0)'),
+    B: production('list.length'),
+  });
+  expect(A).toMatchObject({ survivor: true, baseTests: { passed: 1, regressions: [] } });
+  expect(B?.baseTests?.regressions).toEqual(['test/sum.js > adds two']);
+  expect(ran.filter((command) => !/ --exit$/.test(command))).toHaveLength(1);
+});
+
 test('a suite in which no test passes with our options runs without them if it succeeds then', async () => {
   const blind = `const assert = require('node:assert/strict');
 const { test } = require('node:test');

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asFault, type Fault, type Sha } from '../../core/model/index.ts';
+import { asFault, type Fault, type Patience, type Sha } from '../../core/model/index.ts';
 import type { BaseCheckout, Collected, Log, Sandbox, Workspaces } from '../../ports/index.ts';
 import { openAreas, openTrash } from './areas.ts';
 import { damagedCheckout, openBases } from './bases.ts';
@@ -16,7 +16,7 @@ import { openLocks } from './locks.ts';
 import { openMirrors } from './mirrors.ts';
 import { openPruning } from './prune.ts';
 import { openPublishing } from './publish.ts';
-import { openSetup, type SetupPatience } from './setup.ts';
+import { openSetup } from './setup.ts';
 import { describeLocal } from './sources.ts';
 import { openSubmodules } from './submodules.ts';
 import { type FileOwner, removeTree } from './trees.ts';
@@ -24,7 +24,6 @@ import { openUncommitted } from './uncommitted.ts';
 
 export type { CollectLimits } from './collect.ts';
 export { lockFile } from './locks.ts';
-export type { SetupPatience } from './setup.ts';
 export { openTemplates } from './templates.ts';
 export { bytesOf } from './trees.ts';
 
@@ -46,7 +45,7 @@ interface WorkspacesOptions {
   /** Maximum bytes of one submodule. Default: 1 GiB. */
   readonly submoduleBytes?: number;
   /** Default: `SETUP_PATIENCE`. */
-  readonly patience?: SetupPatience;
+  readonly patience?: Patience;
 }
 
 /**

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Fault, showsKill } from '../../core/model/index.ts';
+import { Fault, type Patience, SETUP_PATIENCE, showsKill, signsOfWork } from '../../core/model/index.ts';
 import { elapsed, howEnded } from '../../core/reports/index.ts';
 import { shownSetup, withNodeHeaders } from '../../core/settings/index.ts';
 import {
   type BaseCheckout,
   type ExecResult,
-  type ExecSpec,
-  type Limits,
   NO_REGISTRIES,
   type Sandbox,
   type WorkArea,
@@ -74,7 +72,7 @@ interface SetupParts {
   readonly owner: FileOwner;
   readonly onDamage: (path: string, why: string) => void;
   /** Default: `SETUP_PATIENCE`. */
-  readonly patience?: SetupPatience;
+  readonly patience?: Patience;
 }
 
 /** One call of `install` that found no existing layer. */
@@ -116,7 +114,7 @@ export function openSetup(parts: SetupParts): SetupLayers {
       registries: registries.hosts,
       logins: registries.logins,
       binds: registries.folders,
-      ...patience(setup.limits, parts.patience),
+      ...signsOfWork(setup.limits, parts.patience ?? SETUP_PATIENCE),
       ...(signal ? { signal } : {}),
     });
     if (result.stopped === 'cancelled') throw abortError();
@@ -187,65 +185,6 @@ export function openSetup(parts: SetupParts): SetupLayers {
       if (top === undefined) return null;
       const folder = join(top, '..');
       return { brought: await readFile(join(folder, 'brought')), raw: await readFile(join(folder, 'raw')) };
-    },
-  };
-}
-
-/** When a set-up command is stopped that shows no sign of work. Milliseconds. */
-export interface SetupPatience {
-  /** Without a line of output, without bytes of a host that it may reach, and without computing. */
-  readonly silenceMs: number;
-  /** The same once a host was refused. */
-  readonly refusedMs: number;
-  /** Without a line of output and such bytes, while it computes. */
-  readonly computingMs: number;
-}
-
-/** Our defaults. A compiler prints nothing for minutes where a native package is one large file. */
-const SETUP_PATIENCE: SetupPatience = { silenceMs: 120_000, refusedMs: 10_000, computingMs: 600_000 };
-
-/** Share of the seconds in which it computes that counts as computing: who asks a refused host again only wakes up. */
-const MIN_COMPUTING = 1 / 3;
-
-/**
- * Package managers silently retry an unreachable host for minutes, and wait in between. Others print nothing while they
- * download or compile, so data received from a host counts as activity, like a line of output, and so does computing,
- * for some time. A host that was refused once does not count again.
- */
-function patience(
-  limits: Limits,
-  { silenceMs, refusedMs, computingMs } = SETUP_PATIENCE,
-): Pick<ExecSpec, 'limits' | 'onLine' | 'onRefusedHost' | 'onTraffic' | 'onComputing' | 'onLimit'> {
-  let refused = false;
-  let silent = 0;
-  let computed = 0;
-  let traffic = false;
-  let computingSeconds = 0;
-  return {
-    limits: { ...limits, silenceMs: refusedMs },
-    onLine: () => {
-      silent = 0;
-      computed = 0;
-      computingSeconds = 0;
-    },
-    onRefusedHost: () => {
-      refused = true;
-    },
-    onTraffic: () => {
-      traffic = true;
-    },
-    onComputing: () => {
-      computingSeconds += 1;
-    },
-    onLimit: (limit) => {
-      if (limit === 'wall') return 0;
-      computed = traffic ? 0 : computed + refusedMs;
-      const computes = computingSeconds * 1000 >= MIN_COMPUTING * refusedMs;
-      silent = traffic || computes ? 0 : silent + refusedMs;
-      traffic = false;
-      computingSeconds = 0;
-      if (computes && computed >= computingMs) return 0;
-      return silent > 0 && (refused || silent >= silenceMs) ? 0 : refusedMs;
     },
   };
 }

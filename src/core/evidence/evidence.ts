@@ -99,10 +99,10 @@ export interface TestRun {
    * they are in `tests`, by majority.
    */
   readonly flaky?: readonly string[];
-  /** Commands of tests without a report that names a passing test. Absent for none. */
+  /** Commands of tests without a report that names a passing test, or that did not end. Absent for none. */
   readonly unread?: readonly UnreadTests[];
   /** On the base: commands that run in another form than planned, by their texts. Absent for none. */
-  readonly forms?: Readonly<Record<string, 'environment' | 'plain'>>;
+  readonly forms?: Readonly<Record<string, 'exit' | 'environment' | 'plain'>>;
   /** On the base: a command of several steps ran as one. Absent otherwise. */
   readonly unsplit?: true;
   /** On the base: milliseconds of its build; absent: there is none. */
@@ -115,11 +115,13 @@ export interface TestRun {
   readonly types?: readonly TypeCheckRun[];
 }
 
-/** A command of tests whose results are unknown. */
+/** A command of tests whose results are unknown, or that did not end. */
 export interface UnreadTests extends Pick<TestRun, 'exitCode' | 'stopped'> {
   readonly command: string;
   /** There is a report, in which no test passes. */
   readonly hasReport: boolean;
+  /** There is a report with tests that pass, but the command did not end by itself. Absent otherwise. */
+  readonly hangs?: true;
 }
 
 /** For people: what one execution of a suite left on one tree. */

@@ -134,6 +134,7 @@ export {
   EXIT_CODE,
   exitCodeOf,
   fitsRepeatBudget,
+  hangs,
   isExitCode,
   isTestOf,
   joinedRewrites,

@@ -28,6 +28,10 @@ export const isTestOf = (id: string, path: string): boolean => {
 export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =>
   run.exitCode === 0 && run.stopped === null;
 
+/** Stopped at its time limit, or because it did nothing any more. It would do so again. */
+export const hangs = ({ stopped }: Pick<TestRun, 'stopped'>): boolean =>
+  stopped === 'wall' || stopped === 'silence';
+
 /** For several runs as one: whether each of them that failed did so for its coverage alone. */
 export function belowCoverageOf(runs: readonly TestRun[]): Pick<TestRun, 'belowCoverage'> {
   const failed = runs.filter((run) => !succeeded(run));

@@ -8,6 +8,7 @@ export * from './fault.ts';
 export * from './learned.ts';
 export * from './machine-fault.ts';
 export * from './overlaps.ts';
+export * from './patience.ts';
 export * from './queue.ts';
 export * from './run.ts';
 export * from './stage.ts';

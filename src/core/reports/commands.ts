@@ -97,7 +97,7 @@ export function commandFailure(failed: FailedCommand): string {
 
 const LIMITS = {
   wall: 'stopped at its time limit',
-  silence: 'stopped because it produced neither output nor network traffic',
+  silence: 'stopped after too long without output',
   memory: 'stopped at its memory limit',
   disk: 'stopped at its disk limit',
   cancelled: 'cancelled',

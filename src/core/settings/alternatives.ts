@@ -56,7 +56,7 @@ export function nextRecipe(
   if (!first || !last || last.timedOut || tries.length > MAX_ALTERNATIVES) return null;
   const proposals = [
     ...PROPOSALS[last.step](last),
-    ...others.filter((one) => differs(one, first, last.step)),
+    ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
   ];
   const seen = new Set(tries.map(({ recipe }) => keyOf(recipe.commands)));
   const next = proposals
@@ -113,6 +113,27 @@ function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['s
   const name = step === 'set-up' ? 'setup' : step === 'tests' ? 'test' : 'build';
   if (commands[name] !== undefined) return commands[name] !== recipe.commands[name];
   return commands.test !== undefined && commands.test !== recipe.commands.test;
+}
+
+/** The first command of a set-up if it is one of npm or the like, its program, and what follows. */
+function firstInstall(setup = '') {
+  const [, install = '', program = ''] =
+    /^((?:[A-Z_]\w*=\S* )*(npm|pnpm|yarn|bun)\b(?:(?! && ).)*)/.exec(setup) ?? [];
+  return { install, program, rest: setup.slice(install.length) };
+}
+
+/**
+ * A recipe whose packages are installed as they could be after the same manager had failed: it would fail again without
+ * these options.
+ */
+function withWorkingInstall(recipe: Recipe, tries: readonly FailedTry[]): Recipe {
+  const own = firstInstall(recipe.commands.setup);
+  const worked = firstInstall(tries.find(({ step }) => step !== 'set-up')?.recipe.commands.setup);
+  const hasFailed = ({ step, recipe: { commands } }: FailedTry) =>
+    step === 'set-up' && firstInstall(commands.setup).program === own.program;
+  return own.program !== '' && worked.program === own.program && tries.some(hasFailed)
+    ? withCommand(recipe, 'setup', `${worked.install}${own.rest}`)
+    : recipe;
 }
 
 const PROPOSALS: Readonly<Record<FailedTry['step'], (failed: FailedTry) => readonly Recipe[]>> = {

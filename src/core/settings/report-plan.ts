@@ -192,11 +192,17 @@ function plannedStep(part: StepRun, place: ReportPlace): PlannedStep {
     const command = unknownCommand(shellCommand(part, withoutFormatter(step.command)), folder);
     return { command, found, focused: null };
   }
-  const { command, ...plan } = planOf(line.last ?? step.command, { line, form, folder });
+  const { command, exit, ...plan } = planOf(line.last ?? step.command, { line, form, folder });
   const focused = plan.report && line.last !== null ? focusForm(found, place) : null;
   const env = /\btox\b/.test(step.command) ? { ...plan.env, ...PASSED_BY_TOX } : plan.env;
   return {
-    command: { ...plan, env, command: shellCommand(part, command), prefix: step.folder },
+    command: {
+      ...plan,
+      env,
+      command: shellCommand(part, command),
+      ...(exit === undefined ? {} : { exit: shellCommand(part, exit) }),
+      prefix: step.folder,
+    },
     found,
     focused,
   };
@@ -234,8 +240,15 @@ function planOf(testCommand: string, { line, form, folder }: Planning): TestComm
   const isTold = form.rewritten === undefined && form.append === '';
   if (!isTold && !reaches(line, form)) return unknownCommand(testCommand, folder);
   if (form.rewritten !== undefined) return { ...plain, command: `${line.before}${form.rewritten}` };
-  return isTold ? plain : { ...plain, command: `${testCommand}${line.joint}${form.append}` };
+  if (isTold) return plain;
+  return { ...plain, ...exiting(`${testCommand}${line.joint}${form.append}`, form) };
 }
+
+const exiting = (
+  command: string,
+  { exit }: Pick<RunnerForm, 'exit'>,
+): Pick<TestCommand, 'command' | 'exit'> =>
+  exit === undefined ? { command } : { command, exit: `${command} ${exit}` };
 
 interface Focusing {
   readonly plan: TestCommand;
@@ -260,11 +273,25 @@ function focusOn(
     const args = focused.argsOf?.(names) ?? names;
     // Steps before the tests would run for each of several groups of files.
     const together = line.before === '' ? focused.inOneProcess : undefined;
-    return [{ ...plan, command, report, args, ...(together && { inOneProcess: path + together }) }];
+    return [
+      {
+        ...plan,
+        ...exiting(command, focused),
+        report,
+        args,
+        ...(together && { inOneProcess: path + together }),
+      },
+    ];
   }
   if (names.length > MAX_SEPARATE_FOLDERS) return null;
   const prefixOf = (file: string) => (report?.source === 'file' ? '' : file);
-  return names.map((file) => ({ ...plan, command, report, args: [file], prefix: prefixOf(file) }));
+  return names.map((file) => ({
+    ...plan,
+    ...exiting(command, focused),
+    report,
+    args: [file],
+    prefix: prefixOf(file),
+  }));
 }
 
 /** A path that no runner interprets as an option or a pattern. */

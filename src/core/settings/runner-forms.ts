@@ -14,6 +14,8 @@ export interface RunnerForm {
   readonly append: string;
   /** Replaces the last command if an argument must be in its middle. */
   readonly rewritten?: string;
+  /** A further argument with which it exits although something that a test started still runs. */
+  readonly exit?: string;
   readonly report: ReportSource | null;
 }
 
@@ -27,6 +29,8 @@ export interface FocusForm {
   readonly apart: boolean;
   /** The same with all files in one process, where this one starts a process for each. */
   readonly inOneProcess?: string;
+  /** As in `RunnerForm`. */
+  readonly exit?: string;
   /** The arguments for the files. */
   readonly argsOf?: (files: readonly string[]) => readonly string[];
   readonly report?: ReportSource;
@@ -39,13 +43,22 @@ export interface ReportPlace {
   readonly files: Readonly<Record<string, string>>;
 }
 
+/** Versions of mocha before 4 exit in any case. */
+const EXIT: Partial<Readonly<Record<RunnerName, string>>> = { jest: '--forceExit', mocha: '--exit' };
+
+const exitOf = (runner: RunnerName): { readonly exit?: string } => {
+  const exit = EXIT[runner];
+  return exit === undefined ? {} : { exit };
+};
+
 /**
  * Null if the runner cannot write a report this way. A run that the project lets end at the first failing test goes on.
  */
 export function runnerForm(found: Recognised, line: TestCommandLine, place: ReportPlace): RunnerForm | null {
   const form = formOf(found, line, place);
-  const stop = overruledStop(found.runner, place.files);
-  return form && stop !== '' ? { ...form, append: `${stop} ${form.append}`.trimEnd() } : form;
+  if (!form) return null;
+  const append = `${overruledStop(found.runner, place.files)} ${form.append}`.trim();
+  return { ...form, ...exitOf(found.runner), append };
 }
 
 function formOf(found: Recognised, line: TestCommandLine, { folder, files }: ReportPlace): RunnerForm | null {
@@ -176,7 +189,7 @@ export function focusForm(found: Recognised, { folder, files }: ReportPlace): Fo
   const only = givenFilesOnly(found, files, folder);
   if (only === null) return null;
   const start = `${only.before}${runnerStart(found)}${only.options}`;
-  const form = { takes: SCRIPTS, apart: false };
+  const form = { takes: SCRIPTS, apart: false, ...exitOf(runner) };
   switch (runner) {
     case 'vitest':
     case 'deno':

@@ -15,6 +15,8 @@ export interface TestCommand {
   readonly prefix: string;
   /** The same with all files in one process instead of one for each; absent if that is unknown. */
   readonly inOneProcess?: string;
+  /** The same, and the runner exits although something that a test started still runs; absent: it has no option. */
+  readonly exit?: string;
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;
   /** Folder of the tested workspace package; absent otherwise. */
@@ -25,8 +27,18 @@ export interface TestCommand {
   readonly otherwise?: readonly TestCommand[];
 }
 
-/** `environment`: as for an unknown runner. `plain`: the repository's own command, by its exit code. */
-export type CommandForm = 'environment' | 'plain';
+/**
+ * `exit`: the same, and the runner exits after its last test. `environment`: as for an unknown runner. `plain`: the
+ * repository's own command, by its exit code.
+ */
+export type CommandForm = 'exit' | 'environment' | 'plain';
+
+/** A command in another form; undefined: it has none of this kind. */
+export function inForm(command: TestCommand, form: CommandForm): TestCommand | undefined {
+  if (form !== 'exit') return command.otherwise?.find((one) => one.form === form);
+  const { exit, ...others } = command;
+  return exit === undefined ? undefined : { ...others, command: exit, form };
+}
 
 /** The unchanged command, by its exit code alone. */
 export const plainCommand = (command: string): TestCommand => ({

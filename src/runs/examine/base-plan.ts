@@ -86,7 +86,9 @@ export async function optionNotes(
   const steps = new Set(run.steps ?? []);
   const failing = Object.keys(run.tests).filter((id) => !steps.has(id) && outcomeIn(run, id) === 'failed');
   const isUnread = failing.length === 0 && run.source !== 'report';
-  if (isUnread || succeeded(run) || run.packages || run.belowCoverage) return [];
+  // Without the option that ends it, it would hang again.
+  const wouldHang = Object.values(run.forms ?? {}).includes('exit');
+  if (isUnread || wouldHang || succeeded(run) || run.packages || run.belowCoverage) return [];
   if (!succeeded(await runOnce({ ...on, plan: inForms(on.plan, () => 'plain') }))) return [];
   if (failing.length === 0)
     return [

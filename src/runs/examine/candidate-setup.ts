@@ -1,5 +1,5 @@
 import type { SetUpObstacle } from '../../core/evidence/index.ts';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, SETUP_PATIENCE, signsOfWork } from '../../core/model/index.ts';
 import { changedPackageFiles, type PatchFile } from '../../core/patches/index.ts';
 import { failureLines, quotedCode, registryOutage, tailOf } from '../../core/reports/index.ts';
 import {
@@ -30,11 +30,6 @@ export function setUpObstacle({ task }: CheckRunner, eliminated: boolean): SetUp
   if (setup === '') return 'no-command';
   return eliminated ? 'eliminated' : 'only-tests';
 }
-
-/** Milliseconds without output, data from a registry and computing until it is stopped, as on the base commit. */
-const SILENCE_MS = 120_000;
-/** Maximum milliseconds, in all, in which computing is the only sign of work. The same. */
-const COMPUTING_MS = 600_000;
 
 /**
  * Maximum number of times that a command is repeated whose registry failed it but answers Runoff itself: it may have
@@ -86,28 +81,12 @@ function setUpOnce(
   area: CheckArea,
   { command, access, wallMs }: { command: string; access: RegistryAccess; wallMs: number },
 ): Promise<ExecResult> {
-  let received = false;
-  let computing = false;
-  let computedMs = 0;
+  const { limits, ...signs } = signsOfWork({ ...checkLimits(runner.task), wallMs }, SETUP_PATIENCE);
   return runOnce(runner, area, {
     argv: ['sh', '-c', withNodeHeaders(command)],
     registries: access,
-    limits: { ...checkLimits(runner.task), wallMs, silenceMs: SILENCE_MS },
-    signsOfWork: {
-      onTraffic: () => {
-        received = true;
-      },
-      onComputing: () => {
-        computing = true;
-      },
-      onLimit: (limit) => {
-        computedMs += received ? 0 : SILENCE_MS;
-        const works = received || (computing && computedMs < COMPUTING_MS);
-        received = false;
-        computing = false;
-        return limit === 'silence' && works ? SILENCE_MS : 0;
-      },
-    },
+    limits,
+    signsOfWork: signs,
   });
 }
 

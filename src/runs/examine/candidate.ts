@@ -4,6 +4,7 @@ import {
   GATES,
   type GateReport,
   gateSources,
+  hangs,
   rewriteFindings,
   settledByTests,
   staticGates,
@@ -158,8 +159,8 @@ async function execute(
   if (result.kind !== 'ran') return async () => ({ gates: [] });
   const ran = result.run.source !== 'none';
   // Tests that hang would do so again, each time until the limit.
-  const hangs = result.run.stopped === 'wall' && !testsRunGate(onBase, result.run).passed;
-  const eliminated = on.eliminated || hangs;
+  const fails = hangs(result.run) && !testsRunGate(onBase, result.run).passed;
+  const eliminated = on.eliminated || fails;
   const suspects = eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
   const { patch } = on;
   const tests = eliminated ? [] : patch.tests;

@@ -1,5 +1,5 @@
 import { succeeded, type TestRun, type UnreadTests } from '../../core/evidence/index.ts';
-import type { CommandForm, ReportPlan, TestCommand } from '../../core/settings/index.ts';
+import { type CommandForm, inForm, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
 
 /** The first run of the suite on the base and the runner that made it, which later runs and candidates use as well. */
@@ -8,7 +8,7 @@ export interface BaseAttempt {
   readonly on: CheckRunner;
 }
 
-const FORMS = ['environment', 'plain'] as const;
+const FORMS = ['exit', 'environment', 'plain'] as const;
 
 /** What the other forms of commands gave. */
 interface TriedForms {
@@ -58,9 +58,8 @@ async function tryForms(
   for (const form of FORMS) {
     const tried = (planned.unread ?? []).flatMap((before) => {
       const command = plan.commands.find((one) => one.command === before.command);
-      const other = command?.otherwise?.find((one) => one.form === form);
-      const isPossible = form === 'plain' ? !succeeded(before) : before.stopped === null;
-      const isLeft = command && !forms.has(command.command) && isPossible;
+      const other = command && inForm(command, form);
+      const isLeft = command && !forms.has(command.command) && isPossible(form, before);
       return isLeft && other && !isSame(command, other) ? [{ before, other }] : [];
     });
     if (tried.length === 0) continue;
@@ -71,8 +70,8 @@ async function tryForms(
       const still = run.unread?.find(({ command }) => command === other.command);
       if (still === undefined || (form === 'plain' && isKept(before, still))) forms.set(before.command, form);
       if (still === undefined || succeeded(still)) worked.add(before.command);
-      if (form === 'plain' && still && succeeded(still))
-        notes.set(before.command, plainNote(before, other.command));
+      const note = formNote(form, before, still);
+      if (note !== null) notes.set(before.command, note);
     }
   }
   return { forms, notes, worked, last };
@@ -100,6 +99,18 @@ async function disturbedIn(
   return { disturbed, run: commands.length === plan.commands.length ? run : await runOnce(runner) };
 }
 
+/** What a person should know about a command that runs in another form from now on; null for nothing. */
+function formNote(form: CommandForm, before: UnreadTests, still: UnreadTests | undefined): string | null {
+  if (form === 'exit') return still === undefined ? exitNote(before.command) : null;
+  return form === 'plain' && still && succeeded(still) ? plainNote(before, still.command) : null;
+}
+
+/** Tests that pass are read again only so that the command ends. */
+function isPossible(form: CommandForm, before: UnreadTests): boolean {
+  if (form === 'exit' || before.hangs) return form === 'exit' && before.hangs === true;
+  return form === 'plain' ? !succeeded(before) : before.stopped === null;
+}
+
 /** Whether the repository's own command is kept although it leaves no report. */
 const isKept = (before: UnreadTests, still: UnreadTests): boolean =>
   succeeded(still) || (!before.hasReport && still.stopped === null);
@@ -107,27 +118,34 @@ const isKept = (before: UnreadTests, still: UnreadTests): boolean =>
 /** Maximum characters of a command in a note. */
 const MAX_COMMAND = 80;
 
+const shownCommand = (command: string): string =>
+  command.replace(/^(?:export PATH="[^"]*"; )+/, '').slice(0, MAX_COMMAND);
+
+const exitNote = (command: string): string =>
+  `After its last test, \`${shownCommand(command)}\` does not end, because something that a test started still runs, such as a server. Runoff adds the option of the runner that ends it then.`;
+
 function plainNote({ exitCode, hasReport }: UnreadTests, command: string): string {
-  const shown = command.replace(/^(?:export PATH="[^"]*"; )+/, '').slice(0, MAX_COMMAND);
+  const shown = shownCommand(command);
   const code = exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`;
   const how = hasReport ? 'no test passes' : 'writes no report';
   return `With the options that Runoff adds for a test report, \`${shown}\` ends ${code} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
 }
 
 /**
- * The plan with some commands in another form. Which files they can be limited to is known of the planned form alone.
+ * The plan with some commands in another form. Which files they can be limited to is known of the planned form, and of
+ * the one that only exits.
  */
-export const inForms = (
-  plan: ReportPlan,
-  formOf: (command: string) => CommandForm | undefined,
-): ReportPlan => ({
-  ...plan,
-  commands: plan.commands.map((command) => {
-    const form = formOf(command.command);
-    return command.otherwise?.find((one) => form !== undefined && one.form === form) ?? command;
-  }),
-  focus: () => null,
-});
+export function inForms(plan: ReportPlan, formOf: (command: string) => CommandForm | undefined): ReportPlan {
+  const forms = plan.commands.map(({ command }) => formOf(command));
+  const onlyExits = forms.every((form) => form === undefined || form === 'exit');
+  const placed = (command: TestCommand, form: CommandForm | undefined) =>
+    (form && inForm(command, form)) ?? command;
+  return {
+    ...plan,
+    commands: plan.commands.map((command, index) => placed(command, forms[index])),
+    focus: (files) => (onlyExits ? (plan.focus(files)?.map((one) => placed(one, 'exit')) ?? null) : null),
+  };
+}
 
 const isSame = (one: TestCommand, other: TestCommand): boolean =>
   JSON.stringify(whatRuns(one)) === JSON.stringify(whatRuns(other));

@@ -5,6 +5,7 @@ import {
   programKilled,
   type RunId,
   SETTINGS_FILE,
+  type SignsOfWork,
   showsKill,
   USUAL_SURROUNDINGS,
 } from '../../core/model/index.ts';
@@ -25,7 +26,7 @@ import {
   workflowFiles,
   workspaceGraph,
 } from '../../core/settings/index.ts';
-import type { ExecResult, ExecSpec, Limits, RegistryAccess, WorkArea } from '../../ports/index.ts';
+import type { ExecResult, Limits, RegistryAccess, WorkArea } from '../../ports/index.ts';
 import { rememberAnswers } from '../ask-model.ts';
 import { absentContentAt, applyPatchIn, baseDamaged, type OnBaseStep, prepareBase } from '../base/index.ts';
 import {
@@ -159,7 +160,7 @@ interface CheckCommand {
   readonly egress?: readonly string[];
   /** Package registries that it may reach, without the operator's logins. */
   readonly registries?: RegistryAccess;
-  readonly signsOfWork?: Pick<ExecSpec, 'onLimit' | 'onTraffic' | 'onComputing'>;
+  readonly signsOfWork?: Partial<SignsOfWork>;
   /** Name of a program of Runoff's own that executes nothing of the repository or a candidate; starts a sentence. */
   readonly own?: string;
   /** Code of a candidate may have run in the area before, whatever `CheckRunner.codeRan` says. */

@@ -1,6 +1,7 @@
 import {
   type AuthorResults,
   type AuthorTests,
+  hangs,
   isSurvivor,
   outputOf,
   resultsOn,
@@ -214,7 +215,7 @@ function resultsOnPeer(
 }
 
 /**
- * Stopped by a limit that a busy machine may reach as well, and not by the time limit, which is a whole one lost again.
+ * Stopped by a limit that a busy machine may reach as well, and not because it hangs, which takes as long again.
  * Every test of such a run would fail, so it counts only if it happens twice.
  */
-const mayBeMachine = ({ stopped }: TestRun): boolean => stopped !== null && stopped !== 'wall';
+const mayBeMachine = (run: TestRun): boolean => run.stopped !== null && !hangs(run);

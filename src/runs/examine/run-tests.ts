@@ -2,6 +2,7 @@ import {
   belowCoverageOf,
   exitCodeOf,
   failedForCoverage,
+  hangs,
   mergeAssertionRecords,
   missingNamesIn,
   type PackageRun,
@@ -9,7 +10,14 @@ import {
   type TestRun,
   type UnreadTests,
 } from '../../core/evidence/index.ts';
-import { asInUsual, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
+import {
+  asInUsual,
+  type Patience,
+  SETUP_PATIENCE,
+  type Surroundings,
+  signsOfWork,
+  USUAL_SURROUNDINGS,
+} from '../../core/model/index.ts';
 import type { PatchFile } from '../../core/patches/index.ts';
 import { failureLines, tailOf } from '../../core/reports/index.ts';
 import { freshReports, type ReportSource, type TestCommand, venvPath } from '../../core/settings/index.ts';
@@ -85,9 +93,11 @@ export async function runWatchedTests(
 
 /** A report without any test is one where the command succeeds: there may be none. */
 function unreadIn({ command, check }: TestCommand, run: TestRun): readonly UnreadTests[] {
-  const hasReport = run.source === 'report';
-  if (check !== undefined || run.source === 'none' || Object.values(run.tests).includes('passed')) return [];
+  if (check !== undefined || run.source === 'none') return [];
   const { exitCode, stopped } = run;
+  const hasReport = run.source === 'report';
+  const passes = Object.values(run.tests).includes('passed');
+  if (passes) return hangs(run) ? [{ command, exitCode, stopped, hasReport, hangs: true }] : [];
   return hasReport && succeeded(run) ? [] : [{ command, exitCode, stopped, hasReport }];
 }
 
@@ -157,6 +167,12 @@ function placedReport(report: ReportSource, placed: (text: string) => string): R
   return { ...report, file: placed(report.file), ...second };
 }
 
+/**
+ * A runner waits until its time limit for a server that a failing test left open. Tests that wait print what passed, or
+ * compute, more often. Our default; what a refused host means is for tests to say.
+ */
+const TEST_PATIENCE: Patience = { ...SETUP_PATIENCE, computingMs: Number.POSITIVE_INFINITY };
+
 async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestCommand): Promise<TestRun> {
   const { report } = command;
   // A linter needs no services.
@@ -164,14 +180,18 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
   const path = venvPath(runner.task.settings.checks, command.command);
   const script = `${services?.script ?? ''}${freshReports(report)}${lockingPrefix(runner, command)}${path}${command.command}`;
   const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
+  const outputBytes = report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {};
+  const {
+    limits,
+    onRefusedHost: _,
+    ...signs
+  } = signsOfWork({ ...checkLimits(runner.task), ...outputBytes }, TEST_PATIENCE);
   const result = await runCommand(runner, area, {
     argv: ['sh', '-c', script, 'sh', ...command.args],
     env: { ...services?.env, ...command.env },
     egress: egressOf(runner),
-    limits: {
-      ...checkLimits(runner.task),
-      ...(report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {}),
-    },
+    limits,
+    signsOfWork: signs,
   });
   if (services && services.script !== '' && mayLackService(result))
     await repeatIfNotStarted(runner, area, services);

@@ -4,6 +4,7 @@ import {
   type FoundElsewhere,
   findingsElsewhere,
   type GateReport,
+  hangs,
   inBoth,
   isSteady,
   isStopped,
@@ -126,7 +127,7 @@ async function firstGreen(
       // Others are not allowed either.
       if (run === null) return null;
       // In this place, the same without the lock would hardly be faster.
-      if (run.stopped === 'wall' && differ === 'everything') break;
+      if (hangs(run) && differ === 'everything') break;
       if (isAsGreen(here, run)) return { runner: on, surroundings, onBase: run };
     }
   }

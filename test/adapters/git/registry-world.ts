@@ -1,7 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { openWorkspaces, type SetupPatience } from '../../../src/adapters/git/index.ts';
+import { openWorkspaces } from '../../../src/adapters/git/index.ts';
+import type { Patience } from '../../../src/core/model/index.ts';
 import type { Sandbox, Workspaces } from '../../../src/ports/index.ts';
 import { silent } from '../../world/silent-log.ts';
 import { openWorkbench } from '../sandbox/workbench.ts';
@@ -23,7 +24,7 @@ export interface RegistryWorld {
 
 export async function openRegistryWorld(
   answer: RequestListener,
-  patience?: SetupPatience,
+  patience?: Patience,
 ): Promise<RegistryWorld> {
   const dialler = { resolve: async () => ['127.0.0.1'], mayDial: () => true };
   const bench = await openWorkbench({ dialler });

@@ -54,6 +54,25 @@ describe('crates of a workspace', () => {
   });
 });
 
+test('packages that could be installed with other options are installed with them for other commands, too', () => {
+  const setup = 'npm ci --no-audit';
+  const others = [recipe({ setup: 'npm install && npm run build:wasm', test: 'npm run test:unit' })];
+  const script = 'npm error code 1\nnpm error command failed\nnpm error command sh -c node-gyp rebuild';
+  const first = failed({ setup, test: 'npm test' }, 'set-up', script);
+  const working = { setup: `${setup} --ignore-scripts`, test: 'npm test' };
+  expect(next([first], { others })?.commands).toEqual(working);
+
+  const silent = failed(working, 'tests', 'no test passed');
+  expect(next([first, silent], { others })).toMatchObject({
+    commands: { setup: `${setup} --ignore-scripts && npm run build:wasm`, test: 'npm run test:unit' },
+    instead: { setup, test: 'npm test' },
+  });
+  // Nothing failed before, or packages of another manager did.
+  expect(next([silent], { others })?.commands).toEqual(others[0]?.commands);
+  const yarn = [recipe({ setup: 'yarn install', test: 'yarn test' })];
+  expect(next([first, silent], { others: yarn })?.commands).toEqual(yarn[0]?.commands);
+});
+
 test('files of Go behind a build tag are left out if they do not run here', () => {
   const go = (tags: string) => ({ build: `go build ${tags}./...`, test: `go test ${tags}./...` });
   expect(next([failed(go('-tags=integration '), 'tests', 'undefined: docker.Pool')])?.commands).toEqual(

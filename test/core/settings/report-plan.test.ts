@@ -342,6 +342,16 @@ describe('a command for some test files', () => {
     expect(focused?.inOneProcess).toBe(expected);
   });
 
+  test('can make mocha and jest exit, as the whole suite can', () => {
+    const exits = (command: string) =>
+      [...reportPlan(command).commands, ...(focus(command, [A]) ?? [])].map((one) =>
+        one.exit?.replace(one.command, ''),
+      );
+    expect(exits('npx mocha')).toEqual([' --exit', ' --exit']);
+    expect(exits('npx jest')).toEqual([' --forceExit', ' --forceExit']);
+    expect(exits('npx vitest run')).toEqual([undefined, undefined]);
+  });
+
   test('has one file at a time for runners that share one process', () => {
     expect(focus('mocha -r x test/*.js', [A, B])).toMatchObject([
       { command: `mocha -r x ${MOCHA} "$@"`, args: [A], prefix: '' },
