@@ -102,7 +102,7 @@ export interface TestRun {
   /** Commands of tests without a report that names a passing test, or that did not end. Absent for none. */
   readonly unread?: readonly UnreadTests[];
   /** On the base: commands that run in another form than planned, by their texts. Absent for none. */
-  readonly forms?: Readonly<Record<string, 'exit' | 'environment' | 'plain'>>;
+  readonly forms?: Readonly<Record<string, 'exit' | 'environment' | 'plain' | 'left-out'>>;
   /** On the base: a command of several steps ran as one. Absent otherwise. */
   readonly unsplit?: true;
   /** On the base: milliseconds of its build; absent: there is none. */

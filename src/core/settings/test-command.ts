@@ -29,9 +29,9 @@ export interface TestCommand {
 
 /**
  * `exit`: the same, and the runner exits after its last test. `environment`: as for an unknown runner. `plain`: the
- * repository's own command, by its exit code.
+ * repository's own command, by its exit code. `left-out`: it does not run.
  */
-export type CommandForm = 'exit' | 'environment' | 'plain';
+export type CommandForm = 'exit' | 'environment' | 'plain' | 'left-out';
 
 /** A command in another form; undefined: it has none of this kind. */
 export function inForm(command: TestCommand, form: CommandForm): TestCommand | undefined {

@@ -1,4 +1,4 @@
-import { succeeded, type TestRun, type UnreadTests } from '../../core/evidence/index.ts';
+import { hangs, succeeded, type TestRun, type UnreadTests } from '../../core/evidence/index.ts';
 import { type CommandForm, inForm, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
 
@@ -37,12 +37,35 @@ export async function inOtherForms(
     forms.delete(command);
     notes.delete(command);
   }
+  const stuck = stuckSteps(plan, planned, forms);
+  for (const command of stuck) {
+    forms.set(command, 'left-out');
+    notes.set(command, leftOutNote(command));
+  }
   const left = [...notes.values()];
   if (forms.size === 0) return { attempt: { run: again.run ?? planned, on: runner }, notes: left };
   const on = { ...runner, plan: inForms(plan, (command) => forms.get(command)) };
   const isAll = last.on.plan.commands.length === plan.commands.length && forms.size === plan.commands.length;
   const run = isAll ? last.run : await runOnce(on);
   return { attempt: { run: { ...run, forms: Object.fromEntries(forms) }, on }, notes: left };
+}
+
+/**
+ * Commands of tests that exceed a limit in every form, such as tests that install packages without a network, if tests of
+ * others pass: they would keep all of these from counting. Those of a package are left out with it.
+ */
+function stuckSteps(
+  { commands }: ReportPlan,
+  { unread = [] }: TestRun,
+  forms: ReadonlyMap<string, CommandForm>,
+): readonly string[] {
+  const tests = commands.filter(({ check }) => check === undefined);
+  const of = (text: string) => tests.find(({ command }) => command === text);
+  const stuck = unread.filter(
+    (one) => hangs(one) && !forms.has(one.command) && of(one.command)?.package === undefined,
+  );
+  const silent = new Set(unread.map(({ command }) => command));
+  return tests.some(({ command }) => !silent.has(command)) ? stuck.map(({ command }) => command) : [];
 }
 
 async function tryForms(
@@ -121,6 +144,9 @@ const MAX_COMMAND = 80;
 const shownCommand = (command: string): string =>
   command.replace(/^(?:export PATH="[^"]*"; )+/, '').slice(0, MAX_COMMAND);
 
+const leftOutNote = (command: string): string =>
+  `\`${shownCommand(command)}\` exceeds a limit on the base commit, so its tests were left out.`;
+
 const exitNote = (command: string): string =>
   `After its last test, \`${shownCommand(command)}\` does not end, because something that a test started still runs, such as a server. Runoff adds the option of the runner that ends it then.`;
 
@@ -142,7 +168,9 @@ export function inForms(plan: ReportPlan, formOf: (command: string) => CommandFo
     (form && inForm(command, form)) ?? command;
   return {
     ...plan,
-    commands: plan.commands.map((command, index) => placed(command, forms[index])),
+    commands: plan.commands.flatMap((command, index) =>
+      forms[index] === 'left-out' ? [] : [placed(command, forms[index])],
+    ),
     focus: (files) => (onlyExits ? (plan.focus(files)?.map((one) => placed(one, 'exit')) ?? null) : null),
   };
 }
