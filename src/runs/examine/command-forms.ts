@@ -51,7 +51,7 @@ export async function inOtherForms(
 }
 
 /**
- * Commands of tests that exceed a limit in every form, such as tests that install packages without a network, if tests of
+ * Commands of tests that exceed a limit, such as tests that install packages without a network, if tests of
  * others pass: they would keep all of these from counting. Those of a package are left out with it.
  */
 function stuckSteps(
@@ -78,11 +78,12 @@ async function tryForms(
   const notes = new Map<string, string>();
   const worked = new Set<string>();
   let last: BaseAttempt = { run: planned, on: runner };
+  const stuck = stuckSteps(plan, planned, forms);
   for (const form of FORMS) {
     const tried = (planned.unread ?? []).flatMap((before) => {
       const command = plan.commands.find((one) => one.command === before.command);
       const other = command && inForm(command, form);
-      const isLeft = command && !forms.has(command.command) && isPossible(form, before);
+      const isLeft = command && !forms.has(command.command) && isPossible(form, before, stuck);
       return isLeft && other && !isSame(command, other) ? [{ before, other }] : [];
     });
     if (tried.length === 0) continue;
@@ -128,10 +129,10 @@ function formNote(form: CommandForm, before: UnreadTests, still: UnreadTests | u
   return form === 'plain' && still && succeeded(still) ? plainNote(before, still.command) : null;
 }
 
-/** Tests that pass are read again only so that the command ends. */
-function isPossible(form: CommandForm, before: UnreadTests): boolean {
+/** Tests that pass are read again only so that the command ends. What can be left out is not waited for again. */
+function isPossible(form: CommandForm, before: UnreadTests, stuck: readonly string[]): boolean {
   if (form === 'exit' || before.hangs) return form === 'exit' && before.hangs === true;
-  return form === 'plain' ? !succeeded(before) : before.stopped === null;
+  return form === 'plain' ? !succeeded(before) && !stuck.includes(before.command) : before.stopped === null;
 }
 
 /** Whether the repository's own command is kept although it leaves no report. */
