@@ -235,10 +235,18 @@ describe('after a set-up that failed', () => {
     );
   });
 
-  test('a package that npm itself may not fetch is not tried without scripts', () => {
-    const output =
-      'npm error code E403\nnpm error 403 403 Forbidden - GET https://api.example.com/repos/a/b/tarball/1';
-    const tried = { ...failed({ setup: 'npm ci' }, 'set-up', output), refusedHosts: ['api.example.com:443'] };
+  test.each([
+    [
+      'npm ci',
+      'npm error code E403\nnpm error 403 403 Forbidden - GET https://api.example.com/repos/a/b/tarball/1',
+    ],
+    ['pnpm install', ' ERR_PNPM_FETCH_403  GET https://api.example.com/a/b/tar.gz/1: Forbidden - 403'],
+    [
+      'yarn install',
+      'yarn install v1.22.22\nerror Error: https://api.example.com/a/b.tar.gz: tunneling socket could not be established, statusCode=403\n    at ClientRequest.onConnect',
+    ],
+  ])('a package that %s itself may not fetch is not tried without scripts', (setup, output) => {
+    const tried = { ...failed({ setup }, 'set-up', output), refusedHosts: ['api.example.com:443'] };
     expect(next([tried])).toBeNull();
   });
 
