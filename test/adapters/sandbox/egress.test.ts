@@ -51,8 +51,8 @@ describe('a proxy for one command', () => {
     bench.close();
   });
 
-  const opened = async (spec: Parameters<typeof openEgress>[0]): Promise<EgressProxy> => {
-    const proxy = await openEgress(spec, bench.folder(), bench.owner, local);
+  const opened = async (spec: Parameters<typeof openEgress>[0], dialler = local): Promise<EgressProxy> => {
+    const proxy = await openEgress(spec, bench.folder(), bench.owner, dialler);
     if (proxy === null) throw new Error('There is no proxy.');
     return proxy;
   };
@@ -120,6 +120,33 @@ describe('a proxy for one command', () => {
       for (const socket of sockets) socket.destroy();
       await own.close();
       echo.close();
+    }
+  });
+
+  test('resolves a name once for the many connections of a package manager, and again if that failed', async () => {
+    const asked: string[] = [];
+    const first = new Set<string>();
+    const dialler: Dialler = {
+      ...local,
+      async resolve(host) {
+        asked.push(host);
+        if (host === 'lost.test' && !first.has(host)) {
+          first.add(host);
+          throw Object.assign(new Error('no answer'), { code: 'EAI_AGAIN' });
+        }
+        return local.resolve(host);
+      },
+    };
+    const own = await opened({ egress: [`registry.test:${port}`, `lost.test:${port}`] }, dialler);
+    try {
+      const status = async (name: string) =>
+        (await ask(`${name}:${port}`, { socketPath: own.socket })).status;
+      const many = await Promise.all(Array.from({ length: 40 }, () => status('registry.test')));
+      expect(new Set(many)).toEqual(new Set([200]));
+      expect([await status('lost.test'), await status('lost.test')]).toEqual([502, 200]);
+      expect(asked).toEqual(['registry.test', 'lost.test', 'lost.test']);
+    } finally {
+      await own.close();
     }
   });
 

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { connect, type Socket } from 'node:net';
+import { openTimedCache } from '../../../core/model/index.ts';
 import { decoded } from '../../../core/settings/index.ts';
 import { type EgressTarget, isLinkLocal, isPublicAddress } from './hosts.ts';
 
@@ -24,6 +25,20 @@ export const publicInternet: Dialler = {
   mayDial: isPublicAddress,
   upstream: (target) => upstreamFor(target, process.env),
 };
+
+/** Milliseconds for which the addresses of a name are used, our default. */
+const ADDRESSES_MS = 30_000;
+/** Maximum number of names whose addresses are kept; a command may reach fewer. */
+const MAX_KEPT_NAMES = 256;
+
+/**
+ * The same, with a name resolved once for many connections. Some package managers (npm 8) open one for each package,
+ * and each lookup that is lost takes five seconds, and one of this process's four threads for files.
+ */
+export function keepingAddresses(dialler: Dialler): Dialler {
+  const kept = openTimedCache<readonly string[]>(() => performance.now(), ADDRESSES_MS, MAX_KEPT_NAMES);
+  return { ...dialler, resolve: (host) => kept.get(host, () => dialler.resolve(host)) };
+}
 
 /**
  * Connects to a host. Its name is resolved once, and exactly the checked address is dialled; with `anyAddress` it may

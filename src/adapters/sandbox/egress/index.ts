@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ExecResult, ExecSpec, FailedHost } from '../../../ports/index.ts';
 import type { Owner } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
-import { type Dialler, dial } from './dial.ts';
+import { type Dialler, dial, keepingAddresses } from './dial.ts';
 import {
   type AllowedHosts,
   allowList,
@@ -46,11 +46,12 @@ export async function openEgress(
   spec: Pick<ExecSpec, 'egress' | 'registries' | 'logins' | 'onRefusedHost' | 'onTraffic'>,
   folder: string,
   owner: Owner | null,
-  dialler: Dialler,
+  names: Dialler,
   noAnswerMs?: number,
 ): Promise<EgressProxy | null> {
   const allowed = allowList(spec);
   if (allowed.all.size === 0) return null;
+  const dialler = keepingAddresses(names);
   const refused = new Set<string>();
   const onRefused = (host: string) => {
     if (refused.size < MAX_REFUSED) refused.add(host);
