@@ -106,9 +106,9 @@ export interface ExecSpec {
   readonly onLine?: (line: string, stream: 'stdout' | 'stderr') => void;
   /**
    * Called when the wall time or the silence limit is reached: returns milliseconds to continue, or 0 to stop the
-   * command.
+   * command. `quietMs`: since its last output, or its start.
    */
-  readonly onLimit?: (limit: 'wall' | 'silence') => number;
+  readonly onLimit?: (limit: 'wall' | 'silence', quietMs: number) => number;
   readonly signal?: AbortSignal;
 }
 

@@ -136,8 +136,11 @@ function guardOf(running: Pick<SupervisedCommand<unknown>, 'kill' | 'watch'>, te
       return otherwise;
     }
   };
+  let heardAt = performance.now();
   const ask = (limit: 'wall' | 'silence'): number =>
-    failure === null && stopped === null ? call(() => terms.onLimit?.(limit) ?? 0, 0) : 0;
+    failure === null && stopped === null
+      ? call(() => terms.onLimit?.(limit, performance.now() - heardAt) ?? 0, 0)
+      : 0;
   const wall = timer(
     terms.limits.wallMs,
     () => ask('wall'),
@@ -157,7 +160,10 @@ function guardOf(running: Pick<SupervisedCommand<unknown>, 'kill' | 'watch'>, te
     .catch((thrown: unknown) => over.signal.aborted || fail(thrown));
 
   return {
-    onOutput: () => silence.restart(),
+    onOutput() {
+      heardAt = performance.now();
+      silence.restart();
+    },
     call,
     close() {
       over.abort();

@@ -99,8 +99,8 @@ export interface TestRun {
    * they are in `tests`, by majority.
    */
   readonly flaky?: readonly string[];
-  /** Commands of tests without a report that names a passing test, or that did not end. Absent for none. */
-  readonly unread?: readonly UnreadTests[];
+  /** Each command of tests; absent if all ended, and have a report that names a test that passes, or says there are none. */
+  readonly commands?: readonly TestedCommand[];
   /** On the base: commands that run in another form than planned, by their texts. Absent for none. */
   readonly forms?: Readonly<Record<string, 'exit' | 'environment' | 'plain' | 'left-out'>>;
   /** On the base: a command of several steps ran as one. Absent otherwise. */
@@ -115,13 +115,12 @@ export interface TestRun {
   readonly types?: readonly TypeCheckRun[];
 }
 
-/** A command of tests whose results are unknown, or that did not end. */
-export interface UnreadTests extends Pick<TestRun, 'exitCode' | 'stopped'> {
+/** How one command of tests ended. */
+export interface TestedCommand extends Pick<TestRun, 'exitCode' | 'stopped'> {
   readonly command: string;
-  /** There is a report, in which no test passes. */
   readonly hasReport: boolean;
-  /** There is a report with tests that pass, but the command did not end by itself. Absent otherwise. */
-  readonly hangs?: true;
+  /** The report names a test that passes. */
+  readonly passes: boolean;
 }
 
 /** For people: what one execution of a suite left on one tree. */

@@ -137,6 +137,7 @@ export {
   hangs,
   isExitCode,
   isTestOf,
+  isUnread,
   joinedRewrites,
   newFailures,
   outcomeIn,

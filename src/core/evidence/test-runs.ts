@@ -1,6 +1,6 @@
 import { uniqueSorted } from '../model/index.ts';
 import { needOf, saysBelowCoverage, silenceOf } from './base-facts.ts';
-import type { BaseTests, Evidence, TestOutcome, TestRun } from './evidence.ts';
+import type { BaseTests, Evidence, TestedCommand, TestOutcome, TestRun } from './evidence.ts';
 
 /** The only id when a runner writes no report, or when a command fails although no test does. */
 export const EXIT_CODE = 'exit code';
@@ -31,6 +31,9 @@ export const succeeded = (run: Pick<TestRun, 'exitCode' | 'stopped'>): boolean =
 /** Stopped at its time limit, or because it did nothing any more. It would do so again. */
 export const hangs = ({ stopped }: Pick<TestRun, 'stopped'>): boolean =>
   stopped === 'wall' || stopped === 'silence';
+
+/** Its results are unknown. A report without any test is one where the command succeeds: there may be none. */
+export const isUnread = (one: TestedCommand): boolean => !one.passes && !(one.hasReport && succeeded(one));
 
 /** For several runs as one: whether each of them that failed did so for its coverage alone. */
 export function belowCoverageOf(runs: readonly TestRun[]): Pick<TestRun, 'belowCoverage'> {

@@ -1,20 +1,19 @@
 /** When a command that shows no sign of work is stopped. Milliseconds. */
 export interface Patience {
-  /** Without a line of output, without bytes of a host that it may reach, and without computing. */
+  /** Without output, without bytes of a host that it may reach, and without computing. */
   readonly silenceMs: number;
   /** Between two looks at whether it computes; also after how long it is stopped once a host was refused. */
   readonly refusedMs: number;
-  /** Without a line of output and such bytes, while it computes. */
+  /** Without output and such bytes, while it computes. */
   readonly computingMs: number;
 }
 
 /** What a sandbox tells about a running command, and asks when its time without output is up. */
 export interface SignsOfWork {
-  readonly onLine: () => void;
   readonly onRefusedHost: () => void;
   readonly onTraffic: () => void;
   readonly onComputing: () => void;
-  readonly onLimit: (limit: 'wall' | 'silence') => number;
+  readonly onLimit: (limit: 'wall' | 'silence', quietMs: number) => number;
 }
 
 /** Our defaults. A compiler prints nothing for minutes where a native package is one large file. */
@@ -25,8 +24,8 @@ const MIN_COMPUTING = 1 / 3;
 
 /**
  * Package managers silently retry an unreachable host for minutes, and wait in between. Others print nothing while they
- * download or compile, so data received from a host counts as activity, like a line of output, and so does computing,
- * for some time. A host that was refused once does not count again.
+ * download or compile, so data received from a host counts as activity, as output does, and so does computing, for some
+ * time. A host that was refused once does not count again.
  */
 export function signsOfWork<L extends object>(
   limits: L,
@@ -39,11 +38,6 @@ export function signsOfWork<L extends object>(
   let computingSeconds = 0;
   return {
     limits: { ...limits, silenceMs: refusedMs },
-    onLine: () => {
-      silent = 0;
-      computed = 0;
-      computingSeconds = 0;
-    },
     onRefusedHost: () => {
       refused = true;
     },
@@ -53,8 +47,10 @@ export function signsOfWork<L extends object>(
     onComputing: () => {
       computingSeconds += 1;
     },
-    onLimit: (limit) => {
+    onLimit: (limit, quietMs) => {
       if (limit === 'wall') return 0;
+      // The first look since its last output.
+      if (quietMs < 2 * refusedMs) [silent, computed] = [0, 0];
       computed = traffic ? 0 : computed + refusedMs;
       const computes = computingSeconds * 1000 >= MIN_COMPUTING * refusedMs;
       silent = traffic || computes ? 0 : silent + refusedMs;

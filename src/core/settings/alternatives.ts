@@ -115,10 +115,14 @@ function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['s
   return commands.test !== undefined && commands.test !== recipe.commands.test;
 }
 
-/** The first command of a set-up if it is one of npm or the like, its program, and what follows. */
+/** Installs the packages of the whole repository, with no others. */
+const WHOLE_INSTALL =
+  /^((?:[A-Z_]\w*=\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\w-]+(?:=[\w./:-]*)?)*)(?= && |$)/;
+
+/** The first command of a set-up if it is such one, its program, and what follows. */
 function firstInstall(setup = '') {
-  const [, install = '', program = ''] =
-    /^((?:[A-Z_]\w*=\S* )*(npm|pnpm|yarn|bun)\b(?:(?! && ).)*)/.exec(setup) ?? [];
+  const [, install = '', ...programs] = WHOLE_INSTALL.exec(setup) ?? [];
+  const program = programs.find((one) => one !== undefined) ?? '';
   return { install, program, rest: setup.slice(install.length) };
 }
 

@@ -83,7 +83,7 @@ export {
   type SubmoduleAccess,
   submoduleAddress,
 } from './submodules.ts';
-export { type CommandForm, inForm, plainCommand, type TestCommand } from './test-command.ts';
+export { alone, type CommandForm, inForm, plainCommand, type TestCommand } from './test-command.ts';
 export { testSteps } from './test-steps.ts';
 export { readPlainToml } from './toml-and-yaml.ts';
 export {

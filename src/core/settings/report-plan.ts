@@ -14,6 +14,7 @@ import {
 } from './runner-forms.ts';
 import {
   arrangeSteps,
+  beginsOf,
   isLeftOut,
   pathOf,
   type StepRun,
@@ -21,7 +22,7 @@ import {
   shellCommand,
   stepCommandLine,
 } from './step-commands.ts';
-import { otherForms, plainCommand, type TestCommand, unknownCommand } from './test-command.ts';
+import { exiting, otherForms, plainCommand, type TestCommand, unknownCommand } from './test-command.ts';
 import { type TestStep, testSteps } from './test-steps.ts';
 
 /** How to run the tests so that they write a structured report. */
@@ -38,6 +39,8 @@ export interface ReportPlan {
    * or if no file is left: then the whole command has to be run.
    */
   focus(files: readonly string[]): readonly TestCommand[] | null;
+  /** The text of the command whose tests `focus` runs; absent: it is null. */
+  readonly focused?: string;
   /** Modules that the only command tests together; absent if it cannot test some of them. */
   readonly modules?: TestModules;
   /** What people should know about changes in the command, as sentences. */
@@ -83,9 +86,10 @@ export function reportPlan(
   const plan = { ...planOf(testCommand, { line, form, folder }), otherwise };
   const focused = plan.report && focusForm(found, { folder, files });
   const focus: ReportPlan['focus'] = (paths) => (focused ? focusOn(line, { plan, focused }, paths) : null);
+  const ofFocus = focused ? { focused: plan.command } : {};
   const isMaven = found.runner === 'maven' && line.direct && line.before === '';
   const modules = isMaven ? mavenOnly(plan, found.words, files) : null;
-  return { ...as, commands: [plan], focus, ...(modules ? { modules } : {}) };
+  return { ...as, ...ofFocus, commands: [plan], focus, ...(modules ? { modules } : {}) };
 }
 
 /** The modules of a Maven build; null for one without, and for a command that selects some itself. */
@@ -143,10 +147,12 @@ function stepsPlan(testCommand: string, steps: readonly TestStep[], place: Repor
     const { step } = part;
     const others = step.kind === 'tests' ? otherForms(shellCommand(part), planned.found, place.folder) : [];
     const inPackage = step.package === undefined ? {} : { package: step.package };
-    const otherwise = others.map((one) => ({ ...one, ...inPackage }));
-    return { ...planned.command, ...inPackage, ...(otherwise.length > 0 ? { otherwise } : {}) };
+    const placed = { ...inPackage, ...beginsOf(part) };
+    const otherwise = others.map((one) => ({ ...one, ...placed }));
+    return { ...planned.command, ...placed, ...(otherwise.length > 0 ? { otherwise } : {}) };
   };
   const last = parts.findLast(({ planned }) => planned.focused !== null);
+  const ofFocus = last ? { focused: last.planned.command.command } : {};
   const unread = parts.find(
     ({ part: { step }, planned }) => step.kind === 'tests' && !planned.found && !isFormatted(step),
   );
@@ -156,6 +162,7 @@ function stepsPlan(testCommand: string, steps: readonly TestStep[], place: Repor
   return {
     commands: withUniqueNames(parts.map(commandOf)),
     otherwise: whole,
+    ...ofFocus,
     ...(unread ? hintFor(unread.part.step.command) : {}),
     notes: choiceNotes(taken),
     focus(files) {
@@ -243,12 +250,6 @@ function planOf(testCommand: string, { line, form, folder }: Planning): TestComm
   if (isTold) return plain;
   return { ...plain, ...exiting(`${testCommand}${line.joint}${form.append}`, form) };
 }
-
-const exiting = (
-  command: string,
-  { exit }: Pick<RunnerForm, 'exit'>,
-): Pick<TestCommand, 'command' | 'exit'> =>
-  exit === undefined ? { command } : { command, exit: `${command} ${exit}` };
 
 interface Focusing {
   readonly plan: TestCommand;

@@ -89,6 +89,14 @@ export function shellBefore({ step }: StepRun, before: readonly TestStep[]): str
   return `${composer}${path}${steps.join('')}`;
 }
 
+/** How its command begins after those before it, and alone; nothing if that is the same. */
+export function beginsOf(part: StepRun): { readonly begins?: readonly [after: string, alone: string] } {
+  const { before, needs } = part;
+  return before.length === needs.length
+    ? {}
+    : { begins: [shellBefore(part, before), shellBefore(part, needs)] };
+}
+
 /** Finds programs that a script starts in the same places as its package manager. */
 export const pathOf = (folder: string): string =>
   `export PATH="${folder === '' ? '' : `$PWD/${folder}/node_modules/.bin:`}$PWD/node_modules/.bin:$PATH"; `;

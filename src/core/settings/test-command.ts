@@ -17,6 +17,8 @@ export interface TestCommand {
   readonly inOneProcess?: string;
   /** The same, and the runner exits although something that a test started still runs; absent: it has no option. */
   readonly exit?: string;
+  /** How it begins, and how it does if none of the commands before it runs; absent: in the same way. */
+  readonly begins?: readonly [after: string, alone: string];
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;
   /** Folder of the tested workspace package; absent otherwise. */
@@ -38,6 +40,21 @@ export function inForm(command: TestCommand, form: CommandForm): TestCommand | u
   if (form !== 'exit') return command.otherwise?.find((one) => one.form === form);
   const { exit, ...others } = command;
   return exit === undefined ? undefined : { ...others, command: exit, form };
+}
+
+/** A command, and the same with an option with which its runner exits, if there is one. */
+export const exiting = (
+  command: string,
+  { exit }: { readonly exit?: string },
+): Pick<TestCommand, 'command' | 'exit'> =>
+  exit === undefined ? { command } : { command, exit: `${command} ${exit}` };
+
+/** A command with all that it needs, where none of those before it in the plan runs. */
+export function alone({ begins, ...command }: TestCommand): TestCommand {
+  if (!begins) return command;
+  const placed = (text: string) => `${begins[1]}${text.slice(begins[0].length)}`;
+  const exit = command.exit === undefined ? {} : { exit: placed(command.exit) };
+  return { ...command, command: placed(command.command), ...exit };
 }
 
 /** The unchanged command, by its exit code alone. */

@@ -8,7 +8,7 @@ import {
 } from '../../core/model/index.ts';
 import { PARTIAL_WORK_JUDGED, tailOf } from '../../core/reports/index.ts';
 import { moreSilence, moreTime, type Times } from '../../core/settings/index.ts';
-import type { BaseCheckout, Clock, ExecResult, ExecSpec, Lease, Store, WorkArea } from '../../ports/index.ts';
+import type { BaseCheckout, Clock, ExecResult, Lease, Store, WorkArea } from '../../ports/index.ts';
 import type { RestorePorts } from '../base/index.ts';
 import { storePatch, type World } from '../context.ts';
 import { retryOutages } from '../stage.ts';
@@ -244,7 +244,7 @@ interface ProgressLimit {
   /** Reports a step of the coder. */
   step(text: string): void;
   /** Called by the sandbox when a time limit is reached. */
-  readonly onLimit: NonNullable<ExecSpec['onLimit']>;
+  readonly onLimit: (limit: 'wall' | 'silence') => number;
 }
 
 /** Tracks one coder's progress from its start: whether it advances, and whether it is responsive. */

@@ -67,7 +67,7 @@ async function firstWay(
 
 /** Without a report, what would bring one is said (`hint`), unless the notes say why there is none. */
 function noted({ run, on }: BaseAttempt, notes: readonly string[], hint: string | undefined): BaseAttempt {
-  const { unread: _unread, ...kept } = run;
+  const { commands: _commands, ...kept } = run;
   const all = run.source === 'exit-code' && notes.length === 0 && hint !== undefined ? [hint] : notes;
   return { run: all.length > 0 ? { ...kept, notes: all } : kept, on };
 }

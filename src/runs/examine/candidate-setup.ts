@@ -65,7 +65,7 @@ export async function setUpCandidate(
       recipe: { commands: { setup: command }, from: {} },
       step: 'set-up',
       output: `${result.stdout}\n${result.stderr}`,
-      timedOut: result.stopped !== null,
+      timedOut: result.stopped === 'wall',
       refusedHosts: result.refusedHosts ?? [],
     };
     tries.push(one);

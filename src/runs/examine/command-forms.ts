@@ -1,5 +1,12 @@
-import { hangs, succeeded, type TestRun, type UnreadTests } from '../../core/evidence/index.ts';
-import { type CommandForm, inForm, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
+import { hangs, isUnread, succeeded, type TestedCommand, type TestRun } from '../../core/evidence/index.ts';
+import { quotedCode } from '../../core/reports/index.ts';
+import {
+  alone,
+  type CommandForm,
+  inForm,
+  type ReportPlan,
+  type TestCommand,
+} from '../../core/settings/index.ts';
 import type { CheckRunner } from './areas.ts';
 
 /** The first run of the suite on the base and the runner that made it, which later runs and candidates use as well. */
@@ -37,35 +44,15 @@ export async function inOtherForms(
     forms.delete(command);
     notes.delete(command);
   }
-  const stuck = stuckSteps(plan, planned, forms);
-  for (const command of stuck) {
-    forms.set(command, 'left-out');
-    notes.set(command, leftOutNote(command));
-  }
   const left = [...notes.values()];
-  if (forms.size === 0) return { attempt: { run: again.run ?? planned, on: runner }, notes: left };
+  if (forms.size === 0) {
+    const run = again.disturbed.length === 0 ? planned : (again.run ?? (await runOnce(runner)));
+    return { attempt: { run, on: runner }, notes: left };
+  }
   const on = { ...runner, plan: inForms(plan, (command) => forms.get(command)) };
   const isAll = last.on.plan.commands.length === plan.commands.length && forms.size === plan.commands.length;
   const run = isAll ? last.run : await runOnce(on);
   return { attempt: { run: { ...run, forms: Object.fromEntries(forms) }, on }, notes: left };
-}
-
-/**
- * Commands of tests that exceed a limit, such as tests that install packages without a network, if tests of
- * others pass: they would keep all of these from counting. Those of a package are left out with it.
- */
-function stuckSteps(
-  { commands }: ReportPlan,
-  { unread = [] }: TestRun,
-  forms: ReadonlyMap<string, CommandForm>,
-): readonly string[] {
-  const tests = commands.filter(({ check }) => check === undefined);
-  const of = (text: string) => tests.find(({ command }) => command === text);
-  const stuck = unread.filter(
-    (one) => hangs(one) && !forms.has(one.command) && of(one.command)?.package === undefined,
-  );
-  const silent = new Set(unread.map(({ command }) => command));
-  return tests.some(({ command }) => !silent.has(command)) ? stuck.map(({ command }) => command) : [];
 }
 
 async function tryForms(
@@ -77,34 +64,93 @@ async function tryForms(
   const forms = new Map<string, CommandForm>();
   const notes = new Map<string, string>();
   const worked = new Set<string>();
+  const results = new Map((planned.commands ?? []).map((one) => [one.command, one]));
   let last: BaseAttempt = { run: planned, on: runner };
-  const stuck = stuckSteps(plan, planned, forms);
   for (const form of FORMS) {
-    const tried = (planned.unread ?? []).flatMap((before) => {
-      const command = plan.commands.find((one) => one.command === before.command);
-      const other = command && inForm(command, form);
-      const isLeft = command && !forms.has(command.command) && isPossible(form, before, stuck);
-      return isLeft && other && !isSame(command, other) ? [{ before, other }] : [];
-    });
+    if (form === 'plain') leaveOut(plan, results, { forms, notes });
+    const tried = plan.commands.flatMap((command) => trialOf(form, command, { results, forms }));
     if (tried.length === 0) continue;
     const on = { ...runner, plan: { ...plan, commands: tried.map(({ other }) => other) } };
     const run = await runOnce(on);
     last = { run, on };
-    for (const { before, other } of tried) {
-      const still = run.unread?.find(({ command }) => command === other.command);
-      if (still === undefined || (form === 'plain' && isKept(before, still))) forms.set(before.command, form);
-      if (still === undefined || succeeded(still)) worked.add(before.command);
-      const note = formNote(form, before, still);
-      if (note !== null) notes.set(before.command, note);
-    }
+    for (const one of tried) adopt(form, one, run, { forms, notes, worked, results });
   }
   return { forms, notes, worked, last };
+}
+
+interface FormTrial {
+  readonly command: TestCommand;
+  readonly before: TestedCommand;
+  readonly other: TestCommand;
+}
+
+type Adopted = Omit<TriedForms, 'last'> & {
+  /** By planned command, in the form that is chosen so far. */
+  readonly results: Map<string, TestedCommand>;
+};
+
+/** A command in another form in which it may work. */
+function trialOf(
+  form: CommandForm,
+  command: TestCommand,
+  { results, forms }: Pick<Adopted, 'results' | 'forms'>,
+): readonly FormTrial[] {
+  const before = results.get(command.command);
+  const other = inForm(command, form);
+  const isLeft = before && !forms.has(command.command) && isPossible(form, before);
+  return isLeft && other && !isSame(command, other) ? [{ command, before, other: alone(other) }] : [];
+}
+
+/** Chooses a form in which a command works. */
+function adopt(
+  form: CommandForm,
+  { command, before, other }: FormTrial,
+  run: TestRun,
+  adopted: Adopted,
+): void {
+  const { forms, notes, worked, results } = adopted;
+  const now = run.commands?.find((one) => one.command === other.command);
+  const isRead = now === undefined || !(isUnread(now) || hangs(now));
+  if (isRead || (form === 'plain' && isKept(before, now))) {
+    forms.set(command.command, form);
+    results.set(command.command, now ?? { ...before, ...ENDED });
+  }
+  if (isRead || succeeded(now)) worked.add(command.command);
+  const note = formNote(form, command, { before, now: isRead ? undefined : now });
+  if (note !== null) notes.set(command.command, note);
+}
+
+/** What is known of a command if all of a run ended, with reports that name tests that pass. */
+const ENDED = { exitCode: 0, stopped: null, hasReport: true, passes: true } as const;
+
+/**
+ * Leaves out commands of tests that exceed a limit, such as tests that install packages without a network, if tests of
+ * others pass: they would keep all of these from counting. Those of a package are left out with it.
+ */
+function leaveOut(
+  { commands }: ReportPlan,
+  results: ReadonlyMap<string, TestedCommand>,
+  { forms, notes }: Pick<TriedForms, 'forms' | 'notes'>,
+): void {
+  const tested = commands.flatMap((command) => {
+    const result = results.get(command.command);
+    return result ? [{ command, result }] : [];
+  });
+  if (!tested.some(({ result }) => result.passes && !hangs(result))) return;
+  for (const { command, result } of tested) {
+    if (!hangs(result) || command.package !== undefined) continue;
+    forms.set(command.command, 'left-out');
+    notes.set(
+      command.command,
+      `${quotedCode(shownCommand(command))} exceeds a limit on the base commit, so its tests were left out.`,
+    );
+  }
 }
 
 /**
  * Of the commands that worked in another form, those that work as planned when they run again: their first run was
  * disturbed, by a lack of memory for example, and their reports are worth more than exit codes. One that exceeded a
- * limit is not run again. `run`: the whole suite as planned, if one of its commands was disturbed.
+ * limit is not run again. `run`: if these are the whole suite.
  */
 async function disturbedIn(
   runner: CheckRunner,
@@ -112,68 +158,87 @@ async function disturbedIn(
   runOnce: (runner: CheckRunner) => Promise<TestRun>,
 ): Promise<{ readonly disturbed: readonly string[]; readonly run?: TestRun }> {
   const { plan } = runner;
-  const ended = (planned.unread ?? []).flatMap(({ command, stopped }) => (stopped === null ? [command] : []));
+  const ended = (planned.commands ?? []).flatMap(({ command, stopped }) =>
+    stopped === null ? [command] : [],
+  );
   const commands = plan.commands.filter(({ command }) => worked.has(command) && ended.includes(command));
   if (commands.length === 0) return { disturbed: [] };
-  const run = await runOnce({ ...runner, plan: { ...plan, commands } });
-  const disturbed = commands
-    .map(({ command }) => command)
-    .filter((command) => !run.unread?.some((still) => still.command === command));
-  if (disturbed.length === 0) return { disturbed };
-  return { disturbed, run: commands.length === plan.commands.length ? run : await runOnce(runner) };
+  const again = commands.map(alone);
+  const run = await runOnce({ ...runner, plan: { ...plan, commands: again } });
+  const disturbed = commands.flatMap(({ command }, index) => {
+    const now = run.commands?.find((one) => one.command === again[index]?.command);
+    return now === undefined || !isUnread(now) ? [command] : [];
+  });
+  return { disturbed, ...(commands.length === plan.commands.length ? { run } : {}) };
 }
 
-/** What a person should know about a command that runs in another form from now on; null for nothing. */
-function formNote(form: CommandForm, before: UnreadTests, still: UnreadTests | undefined): string | null {
-  if (form === 'exit') return still === undefined ? exitNote(before.command) : null;
-  return form === 'plain' && still && succeeded(still) ? plainNote(before, still.command) : null;
-}
-
-/** Tests that pass are read again only so that the command ends. What can be left out is not waited for again. */
-function isPossible(form: CommandForm, before: UnreadTests, stuck: readonly string[]): boolean {
-  if (form === 'exit' || before.hangs) return form === 'exit' && before.hangs === true;
-  return form === 'plain' ? !succeeded(before) && !stuck.includes(before.command) : before.stopped === null;
+/** Tests that pass are read again only so that the command ends. */
+function isPossible(form: CommandForm, before: TestedCommand): boolean {
+  if (form === 'exit') return before.passes && hangs(before);
+  if (!isUnread(before)) return false;
+  return form === 'plain' ? !succeeded(before) : before.stopped === null;
 }
 
 /** Whether the repository's own command is kept although it leaves no report. */
-const isKept = (before: UnreadTests, still: UnreadTests): boolean =>
-  succeeded(still) || (!before.hasReport && still.stopped === null);
+const isKept = (before: TestedCommand, now: TestedCommand): boolean =>
+  succeeded(now) || (!before.hasReport && now.stopped === null);
+
+/**
+ * What a person should know about a command that runs in another form from now on; null for nothing. `now` undefined: its
+ * report is read.
+ */
+function formNote(
+  form: CommandForm,
+  command: TestCommand,
+  { before, now }: { readonly before: TestedCommand; readonly now: TestedCommand | undefined },
+): string | null {
+  const shown = quotedCode(shownCommand(command));
+  if (form === 'exit' && now === undefined)
+    return `After its last test, ${shown} does not end, because something that a test started still runs, such as a server. Runoff adds the option of the runner that ends it then.`;
+  if (form !== 'plain' || now === undefined || !succeeded(now)) return null;
+  const { exitCode, stopped, hasReport } = before;
+  const end =
+    stopped !== null
+      ? 'exceeds a limit'
+      : `ends ${exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`}`;
+  const how = hasReport ? 'no test passes' : 'writes no report';
+  return `With the options that Runoff adds for a test report, ${shown} ${end} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
+}
 
 /** Maximum characters of a command in a note. */
 const MAX_COMMAND = 80;
 
-const shownCommand = (command: string): string =>
-  command.replace(/^(?:export PATH="[^"]*"; )+/, '').slice(0, MAX_COMMAND);
-
-const leftOutNote = (command: string): string =>
-  `\`${shownCommand(command)}\` exceeds a limit on the base commit, so its tests were left out.`;
-
-const exitNote = (command: string): string =>
-  `After its last test, \`${shownCommand(command)}\` does not end, because something that a test started still runs, such as a server. Runoff adds the option of the runner that ends it then.`;
-
-function plainNote({ exitCode, hasReport }: UnreadTests, command: string): string {
-  const shown = shownCommand(command);
-  const code = exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`;
-  const how = hasReport ? 'no test passes' : 'writes no report';
-  return `With the options that Runoff adds for a test report, \`${shown}\` ends ${code} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
-}
+/** As the repository has it. */
+const shownCommand = (command: TestCommand): string =>
+  (inForm(command, 'plain') ?? command).command
+    .replace(/^(?:export PATH="[^"]*"; )+/, '')
+    .slice(0, MAX_COMMAND);
 
 /**
- * The plan with some commands in another form. Which files they can be limited to is known of the planned form, and of
- * the one that only exits.
+ * The plan with some commands in another form. Which files a command can be limited to is known of its planned form, and
+ * of the one that only exits.
  */
 export function inForms(plan: ReportPlan, formOf: (command: string) => CommandForm | undefined): ReportPlan {
-  const forms = plan.commands.map(({ command }) => formOf(command));
-  const onlyExits = forms.every((form) => form === undefined || form === 'exit');
   const placed = (command: TestCommand, form: CommandForm | undefined) =>
     (form && inForm(command, form)) ?? command;
-  return {
-    ...plan,
-    commands: plan.commands.flatMap((command, index) =>
-      forms[index] === 'left-out' ? [] : [placed(command, forms[index])],
-    ),
-    focus: (files) => (onlyExits ? (plan.focus(files)?.map((one) => placed(one, 'exit')) ?? null) : null),
+  let isAlone = false;
+  const commands = plan.commands.flatMap((command) => {
+    const form = formOf(command.command);
+    if (form === 'left-out') {
+      isAlone = true;
+      return [];
+    }
+    const one = placed(command, form);
+    if (!isAlone || command.check !== undefined) return [one];
+    isAlone = false;
+    return [alone(one)];
+  });
+  const focusForm = plan.focused === undefined ? undefined : formOf(plan.focused);
+  const focus: ReportPlan['focus'] = (files) => {
+    if (focusForm === undefined) return plan.focus(files);
+    return focusForm === 'exit' ? (plan.focus(files)?.map((one) => placed(one, 'exit')) ?? null) : null;
   };
+  return { ...plan, commands, focus };
 }
 
 const isSame = (one: TestCommand, other: TestCommand): boolean =>

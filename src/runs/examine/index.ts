@@ -227,11 +227,11 @@ async function runBaseRepeatedly(runner: CheckRunner): Promise<TestRun> {
   const sound = runs.filter((run) => run.source !== 'report' || silenceOf(run) === null);
   const { forms, unsplit } = first;
   const merged = mergeBaseRuns(sound.length > 0 ? sound : runs);
-  const ofOptions = await optionNotes({ run: merged, on }, (one) => runBase(one, BASE_RUNS + 1));
+  const inForm = { ...merged, ...(forms ? { forms } : {}) };
+  const ofOptions = await optionNotes({ run: inForm, on }, (one) => runBase(one, BASE_RUNS + 1));
   const notes = [...(first.notes ?? []), ...ofOptions];
   return withoutFailingSteps({
-    ...merged,
-    ...(forms ? { forms } : {}),
+    ...inForm,
     ...(unsplit ? { unsplit } : {}),
     ...(notes.length > 0 ? { notes } : {}),
     // Packages without results were run once.

@@ -3,12 +3,13 @@ import {
   exitCodeOf,
   failedForCoverage,
   hangs,
+  isUnread,
   mergeAssertionRecords,
   missingNamesIn,
   type PackageRun,
   succeeded,
+  type TestedCommand,
   type TestRun,
-  type UnreadTests,
 } from '../../core/evidence/index.ts';
 import {
   asInUsual,
@@ -50,7 +51,7 @@ export async function runTests(
   { commands = runner.plan.commands, packagesMs = Number.POSITIVE_INFINITY }: RunTestsOptions = {},
 ): Promise<TestRun> {
   const done: CommandRun[] = [];
-  const unread: UnreadTests[] = [];
+  const tested: TestedCommand[] = [];
   const late = new Set<string>();
   let spent = 0;
   for (const command of commands) {
@@ -60,7 +61,7 @@ export async function runTests(
     if (folder !== undefined && late.has(folder)) continue;
     const run = await runCommandOfTests(runner, area, command);
     spent += run.ms;
-    unread.push(...unreadIn(command, run));
+    tested.push(...testedCommand(command, run));
     done.push({ command, run: withExitCodeOfPackage(command, run) });
   }
   const runs = done.flatMap(({ command, run }) => (command.check === undefined ? [run] : []));
@@ -68,7 +69,7 @@ export async function runTests(
     command.check === undefined ? [] : [asTest(command.check, run)],
   );
   const merged = withChecks(runs.length > 0 ? mergeTestRuns(runs) : NOT_RUN, checks);
-  const whole = unread.length > 0 ? { ...merged, unread } : merged;
+  const whole = tested.some((one) => isUnread(one) || hangs(one)) ? { ...merged, commands: tested } : merged;
   const isByPackage = commands.some((command) => command.package !== undefined);
   return isByPackage ? { ...whole, packages: packagesOf(done) } : whole;
 }
@@ -91,14 +92,11 @@ export async function runWatchedTests(
   return { ...run, rewrites: written?.map(({ path }) => path) ?? null };
 }
 
-/** A report without any test is one where the command succeeds: there may be none. */
-function unreadIn({ command, check }: TestCommand, run: TestRun): readonly UnreadTests[] {
+function testedCommand({ command, check }: TestCommand, run: TestRun): readonly TestedCommand[] {
   if (check !== undefined || run.source === 'none') return [];
   const { exitCode, stopped } = run;
-  const hasReport = run.source === 'report';
   const passes = Object.values(run.tests).includes('passed');
-  if (passes) return hangs(run) ? [{ command, exitCode, stopped, hasReport, hangs: true }] : [];
-  return hasReport && succeeded(run) ? [] : [{ command, exitCode, stopped, hasReport }];
+  return [{ command, exitCode, stopped, hasReport: run.source === 'report', passes }];
 }
 
 interface CommandRun {
@@ -167,11 +165,19 @@ function placedReport(report: ReportSource, placed: (text: string) => string): R
   return { ...report, file: placed(report.file), ...second };
 }
 
+/** Milliseconds for which a command of tests may do nothing, if its time limit is not twice as long. Our default. */
+const MIN_IDLE_MS = 120_000;
+
 /**
- * A runner waits until its time limit for a server that a failing test left open. Tests that wait print what passed, or
- * compute, more often. Our default; what a refused host means is for tests to say.
+ * A runner waits until its time limit for a server that a failing test left open. Half of that limit is more than a
+ * candidate's whole run should take, for a suite that waits and, as with our report of mocha, prints nothing until its
+ * end. What a refused host means is for tests to say.
  */
-const TEST_PATIENCE: Patience = { ...SETUP_PATIENCE, computingMs: Number.POSITIVE_INFINITY };
+const patienceFor = (wallMs: number): Patience => ({
+  ...SETUP_PATIENCE,
+  silenceMs: Math.max(MIN_IDLE_MS, wallMs / 2),
+  computingMs: Number.POSITIVE_INFINITY,
+});
 
 async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestCommand): Promise<TestRun> {
   const { report } = command;
@@ -181,11 +187,8 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
   const script = `${services?.script ?? ''}${freshReports(report)}${lockingPrefix(runner, command)}${path}${command.command}`;
   const isFresh = report?.source !== 'tree' || (await removeReports(runner, area, report.pattern));
   const outputBytes = report && isOnStream(report) ? { outputBytes: REPORT_BYTES } : {};
-  const {
-    limits,
-    onRefusedHost: _,
-    ...signs
-  } = signsOfWork({ ...checkLimits(runner.task), ...outputBytes }, TEST_PATIENCE);
+  const checked = { ...checkLimits(runner.task), ...outputBytes };
+  const { limits, onRefusedHost: _, ...signs } = signsOfWork(checked, patienceFor(checked.wallMs));
   const result = await runCommand(runner, area, {
     argv: ['sh', '-c', script, 'sh', ...command.args],
     env: { ...services?.env, ...command.env },

@@ -5,11 +5,15 @@ const PATIENCE = { silenceMs: 30_000, refusedMs: 10_000, computingMs: 60_000 };
 const open = (patience = PATIENCE) => signsOfWork({ wallMs: 1 }, patience);
 type Signs = ReturnType<typeof open>;
 
-/** What a command does in each ten seconds without a line of output, until it is stopped: how many they were. */
-function silentPeriods(signs: Signs, each: (period: number) => void, most = 50): number {
+/**
+ * What a command does in each ten seconds without output, until it is stopped: how many they were. `each` says if it printed
+ * something before them.
+ */
+function silentPeriods(signs: Signs, each: (period: number) => unknown, most = 50): number {
+  let quietMs = 0;
   for (let period = 1; period <= most; period += 1) {
-    each(period);
-    if (signs.onLimit('silence') === 0) return period;
+    quietMs = each(period) === true ? 10_000 : quietMs + 10_000;
+    if (signs.onLimit('silence', quietMs) === 0) return period;
   }
   return most;
 }
@@ -41,12 +45,14 @@ test('data of a host and computing are signs of work, and waking up now and then
   expect(silentPeriods(tests, (period) => compute(tests, period < 20 ? 9 : 0))).toBe(22);
 });
 
-test('a line of output begins it all anew, and the time limit is one', () => {
+test('output begins it all anew, whether a line or a dot, and the time limit is one', () => {
   const talking = open();
   const periods = silentPeriods(talking, (period) => {
     compute(talking, 9);
-    if (period === 5) talking.onLine();
+    return period === 5;
   });
   expect(periods).toBe(10);
-  expect(talking.onLimit('wall')).toBe(0);
+  const dots = open();
+  expect(silentPeriods(dots, () => true, 30)).toBe(30);
+  expect(talking.onLimit('wall', 0)).toBe(0);
 });

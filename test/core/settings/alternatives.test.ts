@@ -69,6 +69,14 @@ test('packages that could be installed with other options are installed with the
   });
   // Nothing failed before, or packages of another manager did.
   expect(next([silent], { others })?.commands).toEqual(others[0]?.commands);
+  for (const own of [
+    'npm run bootstrap',
+    'npm install --prefix client && npm ci',
+    'npm install; npm run gen',
+  ])
+    expect(
+      next([first, silent], { others: [recipe({ setup: own, test: 'npm run unit' })] })?.commands.setup,
+    ).toBe(own);
   const yarn = [recipe({ setup: 'yarn install', test: 'yarn test' })];
   expect(next([first, silent], { others: yarn })?.commands).toEqual(yarn[0]?.commands);
 });
