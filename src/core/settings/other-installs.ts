@@ -1,4 +1,5 @@
 import { chainParts } from './command-kinds.ts';
+import { folderParts, inFolder } from './folder-parts.ts';
 
 /** Uses other options of a package manager if its output matches. */
 interface Rule {
@@ -201,10 +202,17 @@ export const scriptsMayFail = (output: string, refusedHosts: readonly string[]):
 /** Other forms of a failed set-up command whose package managers may succeed, most likely first. */
 export function otherInstalls(setup: string, failed: FailedInstall): readonly string[] {
   const { output, refusedHosts } = failed;
-  const parts = chainParts(setup) ?? [setup];
+  const inTop = chainParts(setup)?.map((part) => ({ folder: '', part }));
+  const parts =
+    inTop ??
+    folderParts(setup).flatMap(({ folder, line }) =>
+      (chainParts(line) ?? [line]).map((part) => ({ folder, part })),
+    );
+  const joined = (becomes: (part: string) => string): string =>
+    parts.map(({ folder, part }) => inFolder(folder, becomes(part))).join(' && ');
   const rewrite = (becomes: (part: string) => string): readonly string[] => {
-    const fresh = parts.map(becomes).join(' && ');
-    return fresh === parts.join(' && ') ? [] : [fresh];
+    const fresh = joined(becomes);
+    return fresh === joined((part) => part) ? [] : [fresh];
   };
   const behindVariables = (becomes: (command: string) => string) =>
     rewrite((part) => {

@@ -258,6 +258,19 @@ describe('after a set-up that failed', () => {
     expect(next([tried])).toBeNull();
   });
 
+  test('packages of projects in folders are installed in other forms in their folders', () => {
+    const tried = (setup: string, output: string, refusedHosts: readonly string[] = []) =>
+      next([{ ...failed({ setup }, 'set-up', output), refusedHosts }])?.commands.setup;
+    const two = '(cd apps/web && yarn install) && (cd apps/docs && npm ci)';
+    expect(tried(two, MISMATCH)).toBe('(cd apps/web && yarn install) && (cd apps/docs && npm install)');
+    const yarn = tried(two, 'error Error: https://yarn.example/a/-/a-1.0.0.tgz: 403', ['yarn.example:443']);
+    expect(yarn).toMatch(
+      /^\(cd apps\/web && sh -uc 'sed -i\.before "s#https:\/\/yarn\[\.\]example.* exit \$ended; \}'\) && \(cd apps\/docs && npm ci --replace-registry-host=yarn\.example\)$/,
+    );
+    const script = tried(yarn ?? '', 'error Command failed.\nExit code: 1\nCommand: node install.js');
+    expect(script?.match(/ --ignore-scripts/g)).toHaveLength(2);
+  });
+
   test('what downloads a browser is told not to, before all scripts are left out', () => {
     const output =
       'npm http fetch GET 200 https://r.example/electron 3ms\nnpm error code 1\nnpm error command failed';
