@@ -14,7 +14,7 @@ export interface CiService {
 
 const MAX_SERVICES = 10;
 
-/** Those of `services:`, then those that its steps start by `docker compose up`. */
+/** Those of `services:`, then those that its steps start by `docker compose up` or an action. */
 export function servicesOf(job: Job, steps: readonly Step[], files: CiFiles): readonly CiService[] {
   const own = Object.entries(job.services ?? {}).map(([name, value]) => {
     const { image = '', env = {}, ports = [] } = Service.safeParse(value).data ?? {};
@@ -25,10 +25,77 @@ export function servicesOf(job: Job, steps: readonly Step[], files: CiFiles): re
       ports: ports.map(String),
     };
   });
-  const composed = steps.flatMap((step) => composedServices(step, files));
+  const composed = steps.flatMap((step) => [
+    ...composedServices(step, files),
+    ...serviceOfAction(step).map((one) => ({ ...one, image: withMatrix(one.image, job) })),
+  ]);
   const names = new Set(own.map(({ name }) => name));
   const others = new Map(composed.flatMap((one) => (names.has(one.name) ? [] : [[one.name, one] as const])));
   return [...own, ...others.values()].slice(0, MAX_SERVICES);
+}
+
+interface ServiceAction {
+  readonly image: string;
+  readonly port: string;
+  /** Names of its inputs; `env` by variable of the image. */
+  readonly inputs: { readonly version: string; readonly port: string; readonly env?: InputsOfEnv };
+}
+type InputsOfEnv = Readonly<Record<string, readonly [input: string, usual: string]>>;
+
+/** Actions whose only purpose is to start a service, with the inputs and defaults of their `action.yml`. */
+const SERVICE_ACTIONS: Readonly<Record<string, ServiceAction>> = {
+  'supercharge/redis-github-action': {
+    image: 'redis',
+    port: '6379',
+    inputs: { version: 'redis-version', port: 'redis-port' },
+  },
+  'supercharge/mongodb-github-action': {
+    image: 'mongo',
+    port: '27017',
+    inputs: { version: 'mongodb-version', port: 'mongodb-port' },
+  },
+  'ikalnytskyi/action-setup-postgres': {
+    image: 'postgres',
+    port: '5432',
+    inputs: {
+      version: 'postgres-version',
+      port: 'port',
+      env: { POSTGRES_USER: ['username', 'postgres'], POSTGRES_DB: ['database', 'postgres'] },
+    },
+  },
+  'mirromutth/mysql-action': {
+    image: 'mysql',
+    port: '3306',
+    inputs: {
+      version: 'mysql version',
+      port: 'host port',
+      env: {
+        MYSQL_DATABASE: ['mysql database', ''],
+        MYSQL_USER: ['mysql user', ''],
+        MYSQL_PASSWORD: ['mysql password', ''],
+        MYSQL_ROOT_PASSWORD: ['mysql root password', ''],
+      },
+    },
+  },
+};
+
+function serviceOfAction({ uses = '', with: given }: Step): readonly CiService[] {
+  const name = uses.split('@', 1)[0]?.toLowerCase() ?? '';
+  const action = Object.hasOwn(SERVICE_ACTIONS, name) ? SERVICE_ACTIONS[name] : undefined;
+  if (action === undefined) return [];
+  const { image, port, inputs } = action;
+  const values = textsOf(given ?? {});
+  const env = Object.entries(inputs.env ?? {}).map(
+    ([key, [input, usual]]) => [key, values.get(input) ?? usual] as const,
+  );
+  return [
+    {
+      name: image,
+      image: `${image}:${values.get(inputs.version) ?? 'latest'}`,
+      env: Object.fromEntries(env.filter(([, value]) => value !== '')),
+      ports: [`${values.get(inputs.port) ?? port}:${port}`],
+    },
+  ];
 }
 
 /** The first of several versions serves as well: another one may be installed here anyway. */

@@ -52,6 +52,37 @@ describe('the services of a CI job', () => {
     expect(missingServicesNote(['db'])).toMatch(/^CI runs the tests with db, .* need it fail .* excluded\.$/);
   });
 
+  test('are also those that an action starts, with its inputs', () => {
+    const found = ciJob({
+      '.github/workflows/ci.yml': `on: push
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    strategy: { matrix: { redis: [6, 7] } }
+    steps:
+      - uses: supercharge/redis-github-action@1.8.0
+        with: { redis-version: "\${{ matrix.redis }}" }
+      - uses: ikalnytskyi/action-setup-postgres@v7
+        with: { database: shop, port: 5433 }
+      - uses: supercharge/mongodb-github-action@1.12.0
+      - uses: someone/redis-github-action@v1
+      - run: npm test
+`,
+    });
+    expect(found?.services).toEqual([
+      { name: 'redis', image: 'redis:6', env: {}, ports: ['6379:6379'] },
+      {
+        name: 'postgres',
+        image: 'postgres:latest',
+        env: { POSTGRES_USER: 'postgres', POSTGRES_DB: 'shop' },
+        ports: ['5433:5432'],
+      },
+      { name: 'mongo', image: 'mongo:latest', env: {}, ports: ['27017:27017'] },
+    ]);
+    expect(wantedServices(found)).toEqual(['redis', 'postgres']);
+    expect(missingServices(found?.services ?? [], [POSTGRES])).toEqual(['redis', 'mongo']);
+  });
+
   const composed = (up: string, files: Record<string, string>) =>
     ciJob({
       '.github/workflows/ci.yml': `on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: ${up}\n      - run: npm test\n`,
