@@ -113,15 +113,16 @@ function adopt(
   const isRead = now === undefined || !(isUnread(now) || hangs(now));
   if (isRead || (form === 'plain' && isKept(before, now))) {
     forms.set(command.command, form);
-    results.set(command.command, now ?? { ...before, ...ENDED });
+    const passes = Object.values(run.tests).includes('passed');
+    results.set(command.command, now ?? { ...before, ...ENDED, passes });
   }
   if (isRead || succeeded(now)) worked.add(command.command);
   const note = formNote(form, command, { before, now: isRead ? undefined : now });
   if (note !== null) notes.set(command.command, note);
 }
 
-/** What is known of a command if all of a run ended, with reports that name tests that pass. */
-const ENDED = { exitCode: 0, stopped: null, hasReport: true, passes: true } as const;
+/** What is known of a command if all of a run ended, with reports. */
+const ENDED = { exitCode: 0, stopped: null, hasReport: true } as const;
 
 /**
  * Leaves out commands of tests that exceed a limit, such as tests that install packages without a network, if tests of
@@ -136,9 +137,9 @@ function leaveOut(
     const result = results.get(command.command);
     return result ? [{ command, result }] : [];
   });
-  if (!tested.some(({ result }) => result.passes && !hangs(result))) return;
+  if (!tested.some(({ result }) => result.passes && result.stopped === null)) return;
   for (const { command, result } of tested) {
-    if (!hangs(result) || command.package !== undefined) continue;
+    if (result.stopped === null || command.package !== undefined) continue;
     forms.set(command.command, 'left-out');
     notes.set(
       command.command,
