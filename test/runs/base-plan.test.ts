@@ -81,7 +81,12 @@ test('a step of tests that hangs is left out beside one whose tests pass, and th
 
 test('what another step needs is run for it where the step before it is left out', async () => {
   const files = { 'package.json': '{"scripts": {"test": "make dist && mocha && eslint . && jest"}}' };
-  const { ran, names } = await baseOf('npm test', (name) => (name === 'mocha' ? 'hangs' : 'passes'), files);
+  const { ran, run, names } = await baseOf(
+    'npm test',
+    (name) => (name === 'mocha' ? 'hangs' : 'passes'),
+    files,
+  );
+  expect(run.notes).toEqual(['`mocha` exceeds a limit on the base commit, so its tests were left out.']);
   expect(ran).toEqual(['build, mocha planned', 'jest planned', 'build, jest planned']);
   expect(names).toContain('jest');
 });

@@ -89,12 +89,10 @@ export function shellBefore({ step }: StepRun, before: readonly TestStep[]): str
   return `${composer}${path}${steps.join('')}`;
 }
 
-/** How its command begins after those before it, and alone; nothing if that is the same. */
+/** What is in front of a step after those before it, and alone; nothing if it needs no other. */
 export function beginsOf(part: StepRun): { readonly begins?: readonly [after: string, alone: string] } {
   const { before, needs } = part;
-  return before.length === needs.length
-    ? {}
-    : { begins: [shellBefore(part, before), shellBefore(part, needs)] };
+  return needs.length === 0 ? {} : { begins: [shellBefore(part, before), shellBefore(part, needs)] };
 }
 
 /** Finds programs that a script starts in the same places as its package manager. */

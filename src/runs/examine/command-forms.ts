@@ -209,11 +209,14 @@ function formNote(
 /** Maximum characters of a command in a note. */
 const MAX_COMMAND = 80;
 
-/** As the repository has it. */
-const shownCommand = (command: TestCommand): string =>
-  (inForm(command, 'plain') ?? command).command
+/** As the repository has it, without the steps that it needs. */
+function shownCommand(command: TestCommand): string {
+  const { command: text, begins } = inForm(command, 'plain') ?? command;
+  return text
+    .slice(begins?.[0].length ?? 0)
     .replace(/^(?:export PATH="[^"]*"; )+/, '')
     .slice(0, MAX_COMMAND);
+}
 
 /**
  * The plan with some commands in another form. Which files a command can be limited to is known of its planned form, and
