@@ -50,7 +50,7 @@ export function signsOfWork<L extends object>(
     onLimit: (limit, quietMs) => {
       if (limit === 'wall') return 0;
       // The first look since its last output.
-      if (quietMs < 2 * refusedMs) [silent, computed] = [0, 0];
+      if (quietMs < 1.5 * refusedMs) [silent, computed] = [0, 0];
       computed = traffic ? 0 : computed + refusedMs;
       const computes = computingSeconds * 1000 >= MIN_COMPUTING * refusedMs;
       silent = traffic || computes ? 0 : silent + refusedMs;

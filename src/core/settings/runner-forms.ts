@@ -43,7 +43,7 @@ export interface ReportPlace {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Versions of mocha before 4 exit in any case. */
+/** Options with which a runner exits after its last test. Versions of mocha before 4 do so in any case. */
 const EXIT: Partial<Readonly<Record<RunnerName, string>>> = { jest: '--forceExit', mocha: '--exit' };
 
 const exitOf = (runner: RunnerName): { readonly exit?: string } => {

@@ -89,7 +89,7 @@ export function shellBefore({ step }: StepRun, before: readonly TestStep[]): str
   return `${composer}${path}${steps.join('')}`;
 }
 
-/** What is in front of a step after those before it, and alone; nothing if it needs no other. */
+/** The beginning of a step's command, with the steps that it needs: after the tests before it, and without them. */
 export function beginsOf(part: StepRun): { readonly begins?: readonly [after: string, alone: string] } {
   const { before, needs } = part;
   return needs.length === 0 ? {} : { begins: [shellBefore(part, before), shellBefore(part, needs)] };

@@ -17,7 +17,7 @@ export interface TestCommand {
   readonly inOneProcess?: string;
   /** The same, and the runner exits although something that a test started still runs; absent: it has no option. */
   readonly exit?: string;
-  /** What it begins with that other steps are, and if none of the commands before it runs; absent: it needs none. */
+  /** The steps that it needs, at its beginning: after the commands before it, and without them. Absent: none. */
   readonly begins?: readonly [after: string, alone: string];
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;

@@ -46,12 +46,12 @@ export async function openEgress(
   spec: Pick<ExecSpec, 'egress' | 'registries' | 'logins' | 'onRefusedHost' | 'onTraffic'>,
   folder: string,
   owner: Owner | null,
-  names: Dialler,
+  resolving: Dialler,
   noAnswerMs?: number,
 ): Promise<EgressProxy | null> {
   const allowed = allowList(spec);
   if (allowed.all.size === 0) return null;
-  const dialler = keepingAddresses(names);
+  const dialler = keepingAddresses(resolving);
   const refused = new Set<string>();
   const onRefused = (host: string) => {
     if (refused.size < MAX_REFUSED) refused.add(host);
