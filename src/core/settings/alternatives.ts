@@ -59,9 +59,12 @@ export function nextRecipe(
     ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
   ];
   const seen = new Set(tries.map(({ recipe }) => keyOf(recipe.commands)));
+  const failed = new Set(
+    tries.filter(({ step }) => step === 'set-up').map(({ recipe }) => setupKey(recipe.commands)),
+  );
   const next = proposals
     .map((proposal) => withNamed(proposal, first.recipe, named))
-    .find(({ commands }) => !seen.has(keyOf(commands)));
+    .find(({ commands }) => !seen.has(keyOf(commands)) && !failed.has(setupKey(commands)));
   return next === undefined ? null : comparedWith(next, first.recipe);
 }
 
@@ -107,6 +110,10 @@ export function comparedWith(recipe: Recipe, detected: Recipe): Recipe {
 
 const keyOf = (commands: CheckCommands): string =>
   JSON.stringify(COMMAND_NAMES.map((name) => commands[name] ?? ''));
+
+/** A set-up command without npm's options that do not change which packages are installed. */
+const setupKey = ({ setup = '' }: CheckCommands): string =>
+  setup.replace(/ --(?:no-(?:audit|fund|progress)|(?:audit|fund|progress)=false)(?= |$)/g, '');
 
 /** Whether a recipe has another command for the failed step, or needs none for other tests; otherwise it cannot help. */
 function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['step']): boolean {

@@ -248,6 +248,14 @@ describe('after a set-up that failed', () => {
       'npm ci',
       'npm error code E403\nnpm error 403 403 Forbidden - GET https://api.example.com/repos/a/b/tarball/1',
     ],
+    [
+      'npm install',
+      'npm error code 128\nnpm error An unknown git error occurred\nnpm error command git --no-replace-objects ls-remote ssh://git@api.example.com/a/b.git',
+    ],
+    [
+      'pnpm install --frozen-lockfile',
+      'Command failed with exit code 128: git ls-remote git+ssh://git@api.example.com/a/b.git HEAD',
+    ],
     ['pnpm install', ' ERR_PNPM_FETCH_403  GET https://api.example.com/a/b/tar.gz/1: Forbidden - 403'],
     [
       'yarn install',
@@ -360,6 +368,21 @@ describe('after a set-up that failed', () => {
       from: { setup: 'ci.yml', test: 'ci.yml' },
     };
     expect(next([first], { others: [same, ci] })).toEqual({ ...ci, instead: first.recipe.commands });
+  });
+
+  test('commands of other files that install the same packages are not tried', () => {
+    const git = 'npm error code 128\nnpm error An unknown git error occurred';
+    const first = failed({ setup: 'npm ci --no-audit --no-fund', test: 'npm test' }, 'set-up', git);
+    const same = recipe({ setup: 'npm ci', test: 'npm run test:unit' });
+    const different = recipe({ setup: 'npm ci && npm run build:wasm', test: 'npm test' });
+    expect(next([first], { others: [same] })).toBeNull();
+    expect(next([first], { others: [same, different] })?.commands).toEqual(different.commands);
+  });
+
+  test('a set-up command of the settings is not tried again with other commands', () => {
+    const first = failed({ setup: './prepare.sh', test: 'npm test' }, 'set-up', 'no');
+    const others = [recipe({ setup: 'npm ci', build: 'npm run build', test: 'npm test' })];
+    expect(next([first], { others, named: ['setup'] })).toBeNull();
   });
 
   test('a time limit is not tried again', () => {
