@@ -167,7 +167,9 @@ const jsonOf = (
     ms: tests.ms,
     ...testCounts(tests),
     problem: testsProblem({ ...prepared, tests }),
+    failing: Object.entries(tests.tests).flatMap(([id, outcome]) => (outcome === 'failed' ? [id] : [])),
     flaky: tests.flaky ?? [],
+    notes: tests.notes ?? [],
     types: (tests.types ?? []).map(({ name, exitCode, ms, findings, ...rest }) => ({
       name,
       exitCode,

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../core/model/index.ts';
+import type { StopReason, Surroundings } from '../core/model/index.ts';
 import type { FoundService, FoundTool, RuntimeLanguage, WantedTools } from '../core/settings/index.ts';
 
 /**
@@ -111,8 +111,6 @@ export interface ExecSpec {
   readonly onLimit?: (limit: 'wall' | 'silence', quietMs: number) => number;
   readonly signal?: AbortSignal;
 }
-
-export type StopReason = 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled';
 
 export interface ExecResult {
   /** Null when a signal ended the command. */

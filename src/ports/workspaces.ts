@@ -1,9 +1,9 @@
 import type { CommitMessage } from '../core/learning/index.ts';
 import type { HistoryChange } from '../core/mining/index.ts';
-import type { Sha } from '../core/model/index.ts';
+import type { Sha, StopReason } from '../core/model/index.ts';
 import type { SubmoduleAccess } from '../core/settings/index.ts';
 import type { LocalBranches, LocalChanges } from './local-branches.ts';
-import type { FailedHost, Limits, RegistryAccess, StopReason, Tools, WorkArea } from './sandbox.ts';
+import type { FailedHost, Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
 
 /** Basic credentials for one remote, passed to git by environment only: never in argv, a URL or a config file (I3). */
 export interface GitCredential {

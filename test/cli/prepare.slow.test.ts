@@ -73,6 +73,8 @@ describe('runoff prepare', () => {
     );
     expect(stdout).toContain('1 test passed, 1 failed');
     expect(stdout).toContain('excluded 1 of 2 existing tests');
+    const { tests } = JSON.parse(prepare('--json').stdout);
+    expect(tests).toMatchObject({ passed: 1, failing: [expect.stringContaining('subtracts')], flaky: [] });
   });
 
   test('writes the commands to a settings file once, and keeps what set-up installed', () => {

@@ -42,8 +42,8 @@ async function baseOf(test: string, outcomeOf: (command: string, form: string) =
   const { run, on } = await firstBaseRun(runner, async ({ plan: { commands } }) => {
     const done = commands.flatMap(({ command, check, form }) => {
       if (check !== undefined) return [];
-      const name = /jest|mocha|karma/.exec(command)?.[0] ?? command;
-      const how = command.endsWith('xit') && form === undefined ? 'exit' : (form ?? 'planned');
+      const name = /jest|mocha|karma|node --test/.exec(command)?.[0] ?? command;
+      const how = form ?? 'planned';
       ran.push(`${/^.*&& (?=jest|mocha)/.test(command) ? 'build, ' : ''}${name} ${how}`);
       return [{ command, name, outcome: outcomeOf(name, how) }];
     });
@@ -89,6 +89,13 @@ test('what another step needs is run for it where the step before it is left out
   expect(run.notes).toEqual(['`mocha` exceeds a limit on the base commit, so its tests were left out.']);
   expect(ran).toEqual(['build, mocha planned', 'jest planned', 'build, jest planned']);
   expect(names).toContain('jest');
+});
+
+test('a runner of Node that hangs has no report, and runs again with its idle files ended', async () => {
+  const { ran, run } = await baseOf('node --test', (_, form) => (form === 'exit' ? 'passes' : 'hangs'));
+  expect(ran).toEqual(['node --test planned', 'node --test exit']);
+  expect(run).toMatchObject({ stopped: null, forms: { 'node --test': 'exit' } });
+  expect(run.notes).toEqual([expect.stringMatching(/^After its last test, `node --test` does not end/)]);
 });
 
 test('a step is left out also if the tests of another one pass only once its runner exits', async () => {

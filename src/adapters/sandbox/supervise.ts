@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import type { ExecResult, ExecSpec, StopReason } from '../../ports/index.ts';
+import type { StopReason } from '../../core/model/index.ts';
+import type { ExecResult, ExecSpec } from '../../ports/index.ts';
 import { capture, splitLines } from './output.ts';
 
 /** The numbers of signals that end a command; shells and bubblewrap report a death by signal as 128 + number. */

@@ -6,6 +6,7 @@ import {
   elapsed,
   excludedTestsNote,
   failureLines,
+  howEnded,
   lentNote,
   quotedCode,
   STEP_LABELS,
@@ -37,10 +38,12 @@ const FAILED_STEPS = {
 } as const satisfies Record<FailedTry['step'], string>;
 
 /** Why other commands are tried, and which. */
-export function nextTryText({ step, output, recipe: before }: FailedTry, next: Recipe): string {
+export function nextTryText({ step, output, stopped, recipe: before }: FailedTry, next: Recipe): string {
   const lines = failureLines(output, 2);
   // npm prints an error code first and then its meaning.
-  const line = lines.find((one) => !/^npm (?:ERR!|error) code /.test(one)) ?? lines[0];
+  const line = stopped
+    ? howEnded({ exitCode: null, stopped })
+    : (lines.find((one) => !/^npm (?:ERR!|error) code /.test(one)) ?? lines[0]);
   const changes = (['setup', 'build', 'test'] as const).flatMap((name) => {
     const command = next.commands[name];
     if (command === before.commands[name]) return [];

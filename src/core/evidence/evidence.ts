@@ -1,4 +1,4 @@
-import type { Alias } from '../model/index.ts';
+import type { Alias, StopReason } from '../model/index.ts';
 import type { AssertionRecords } from './assertion-records.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';
@@ -62,7 +62,7 @@ export interface TestRun {
   readonly source: 'report' | 'exit-code' | 'none';
   /** Of the tests. The failure of a non-test step shows in `tests`. */
   readonly exitCode: number | null;
-  readonly stopped: 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled' | null;
+  readonly stopped: StopReason | null;
   readonly ms: number;
   /** By test id: file, suites and name joined by ` > `; a repeated id gets ` #2`, ` #3`. */
   readonly tests: Readonly<Record<string, TestOutcome>>;

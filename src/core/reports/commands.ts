@@ -1,4 +1,4 @@
-import { SETTINGS_FILE } from '../model/index.ts';
+import { SETTINGS_FILE, type StopReason } from '../model/index.ts';
 import { COMMAND_NAMES, SUGGESTED, shownSetup } from '../settings/index.ts';
 import { MAX_LINE } from './failure-lines.ts';
 import { code } from './markdown.ts';
@@ -72,7 +72,7 @@ interface FailedCommand {
   /** `exit code 1`, or another way of ending. */
   readonly how: string;
   /** The limit that it exceeded; absent or null: none. */
-  readonly stopped?: keyof typeof LIMITS | null | undefined;
+  readonly stopped?: StopReason | null | undefined;
   /** The lines of its output that explain the failure, selected by `failureLines`. */
   readonly lines: readonly string[];
   /** Sentences that stand before this one, such as about a missing tool: they are not repeated as a remedy. */
@@ -101,10 +101,10 @@ const LIMITS = {
   memory: 'stopped at its memory limit',
   disk: 'stopped at its disk limit',
   cancelled: 'cancelled',
-} as const;
+} as const satisfies Record<StopReason, string>;
 
 /** What to do about a command that exceeded a limit; null if it was cancelled. */
-export function limitHelp(stopped: keyof typeof LIMITS, step: FailedCommand['step']): string | null {
+export function limitHelp(stopped: StopReason, step: FailedCommand['step']): string | null {
   const less = step === 'tests' ? 'set `checks.test` to a smaller part of the tests' : 'let it do less';
   switch (stopped) {
     case 'wall':
@@ -126,7 +126,7 @@ export const howEnded = ({
   stopped,
 }: {
   readonly exitCode: number | null;
-  readonly stopped?: keyof typeof LIMITS | null | undefined;
+  readonly stopped?: StopReason | null | undefined;
 }): string => (stopped ? LIMITS[stopped] : exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`);
 
 /** Inline code for a Markdown sentence. */

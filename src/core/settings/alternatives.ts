@@ -1,3 +1,4 @@
+import type { StopReason } from '../model/index.ts';
 import { checkFiles } from './detected-checks.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
@@ -35,8 +36,8 @@ export interface FailedTry {
   readonly step: 'set-up' | 'build' | 'tests';
   /** The command's output, or its end. */
   readonly output: string;
-  /** Stopped at the time limit. */
-  readonly timedOut?: boolean;
+  /** Why it was stopped; null or absent if it ended by itself. */
+  readonly stopped?: StopReason | null;
   /** Requested hosts that are not allowed. */
   readonly refusedHosts?: readonly string[];
   /** Python was another one than the sandbox's own. */
@@ -53,7 +54,7 @@ export function nextRecipe(
 ): Recipe | null {
   const [first] = tries;
   const last = tries.at(-1);
-  if (!first || !last || last.timedOut || tries.length > MAX_ALTERNATIVES) return null;
+  if (!first || !last || isTooMuch(last) || tries.length > MAX_ALTERNATIVES) return null;
   const proposals = [
     ...PROPOSALS[last.step](last),
     ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
@@ -67,6 +68,10 @@ export function nextRecipe(
     .find(({ commands }) => !seen.has(keyOf(commands)) && !failed.has(setupKey(commands)));
   return next === undefined ? null : comparedWith(next, first.recipe);
 }
+
+/** Whether another recipe would exceed the same limit: one without the build or with fewer tests may not. */
+const isTooMuch = ({ step, stopped }: FailedTry): boolean =>
+  stopped === 'wall' || (step === 'set-up' && (stopped === 'memory' || stopped === 'disk'));
 
 /** Files that define how a repository is set up, at any depth. */
 const RECIPE_FILES =

@@ -28,6 +28,29 @@ export const nodeOptions = (file: string, { hasReporter = false } = {}): Record<
   ].join(' '),
 });
 
+/** Seconds in which a file of tests does nothing before it is ended. Our default. */
+const MAX_IDLE_SECONDS = 15;
+
+/**
+ * Ends a process with tests that waits for connections alone, as with a server that a failing test left open: it neither
+ * computes nor waits for a timer, a file, a name or another program. Node's own option, `--test-force-exit`, does not
+ * reach a runner behind `npm test`. Programs that tests start do not load Node's tests, and go on.
+ */
+const END_IDLE_TESTS = `let seconds = 0;
+let before = process.cpuUsage();
+setInterval(() => {
+  const { user, system } = process.cpuUsage(before);
+  before = process.cpuUsage();
+  const waits = process.getActiveResourcesInfo().some((one) => !/^(?:Pipe|TTY|TCPServer|TCPSocket|UDP)Wrap$/.test(one));
+  const isTest = process.moduleLoadList.some((one) => one.endsWith(' internal/test_runner/harness'));
+  seconds = isTest && !waits && user + system < 100_000 ? seconds + 1 : 0;
+  if (seconds >= ${MAX_IDLE_SECONDS}) process.kill(process.pid, seconds < ${MAX_IDLE_SECONDS + 5} ? 'SIGTERM' : 'SIGKILL');
+}, 1_000).unref();`;
+
+/** A command of `node --test` in which files of tests that a handle keeps from ending are ended. */
+export const endingIdleTests = (command: string): string =>
+  `export NODE_OPTIONS="$NODE_OPTIONS --import=data:text/javascript;base64,${btoa(END_IDLE_TESTS)}" && ${command}`;
+
 /** The program bnt of the package better-node-test: it starts `node --test --test-reporter spec`. */
 export const isBetterNodeTest = (words: readonly string[]): boolean =>
   words.some((word) => /(?:^|\/)bnt$/.test(word));

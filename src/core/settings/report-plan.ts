@@ -246,8 +246,8 @@ function planOf(testCommand: string, { line, form, folder }: Planning): TestComm
   const plain = { ...plainCommand(testCommand), env: form.env, report: form.report };
   const isTold = form.rewritten === undefined && form.append === '';
   if (!isTold && !reaches(line, form)) return unknownCommand(testCommand, folder);
-  if (form.rewritten !== undefined) return { ...plain, command: `${line.before}${form.rewritten}` };
-  if (isTold) return plain;
+  if (form.rewritten !== undefined) return { ...plain, ...exiting(`${line.before}${form.rewritten}`, form) };
+  if (isTold) return { ...plain, ...exiting(testCommand, form) };
   return { ...plain, ...exiting(`${testCommand}${line.joint}${form.append}`, form) };
 }
 

@@ -1,26 +1,32 @@
 import { givenFilesOnly, overruledStop } from './chosen-tests.ts';
 import { optionsOf, type Recognised, type RunnerName, unquoted } from './command-kinds.ts';
 import { isOfTestingPlatform } from './dotnet-ecosystem.ts';
-import { inOneProcess, isBetterNodeTest, labTests, nodeOptions, withoutReporters } from './node-reporters.ts';
+import {
+  endingIdleTests,
+  inOneProcess,
+  isBetterNodeTest,
+  labTests,
+  nodeOptions,
+  withoutReporters,
+} from './node-reporters.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 import { ADDED, ALWAYS, appended, pytestOptions, rspecOptions, withOptions } from './report-options.ts';
 import type { ReportSource } from './report-source.ts';
 import { anyReports, anyRunnerOptions, NAMES_OF_RUBY } from './reports-of-any-runner.ts';
+import type { Exiting } from './test-command.ts';
 
 /** How to make a runner write a report. */
-export interface RunnerForm {
+export interface RunnerForm extends Exiting {
   readonly env: Readonly<Record<string, string>>;
   /** Arguments for the end of the command; may be empty. */
   readonly append: string;
   /** Replaces the last command if an argument must be in its middle. */
   readonly rewritten?: string;
-  /** A further argument with which it exits although something that a test started still runs. */
-  readonly exit?: string;
   readonly report: ReportSource | null;
 }
 
 /** How to make a runner run some files only. */
-export interface FocusForm {
+export interface FocusForm extends Exiting {
   /** Replaces the last command; the files are `"$@"`. */
   readonly command: string;
   /** Files that can hold its tests. */
@@ -29,8 +35,6 @@ export interface FocusForm {
   readonly apart: boolean;
   /** The same with all files in one process, where this one starts a process for each. */
   readonly inOneProcess?: string;
-  /** As in `RunnerForm`. */
-  readonly exit?: string;
   /** The arguments for the files. */
   readonly argsOf?: (files: readonly string[]) => readonly string[];
   readonly report?: ReportSource;
@@ -43,12 +47,11 @@ export interface ReportPlace {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** Options with which a runner exits after its last test. Versions of mocha before 4 do so in any case. */
-const EXIT: Partial<Readonly<Record<RunnerName, string>>> = { jest: '--forceExit', mocha: '--exit' };
-
-const exitOf = (runner: RunnerName): { readonly exit?: string } => {
-  const exit = EXIT[runner];
-  return exit === undefined ? {} : { exit };
+/** How runners exit after their last test. Versions of mocha before 4 do so in any case. */
+const EXIT: Partial<Readonly<Record<RunnerName, Exiting>>> = {
+  jest: { exit: (command) => `${command} --forceExit` },
+  mocha: { exit: (command) => `${command} --exit` },
+  'node-test': { exit: endingIdleTests, reportsLast: true },
 };
 
 /**
@@ -58,7 +61,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, place: Repo
   const form = formOf(found, line, place);
   if (!form) return null;
   const append = `${overruledStop(found.runner, place.files)} ${form.append}`.trim();
-  return { ...form, ...exitOf(found.runner), append };
+  return { ...form, ...EXIT[found.runner], append };
 }
 
 function formOf(found: Recognised, line: TestCommandLine, { folder, files }: ReportPlace): RunnerForm | null {
@@ -189,7 +192,7 @@ export function focusForm(found: Recognised, { folder, files }: ReportPlace): Fo
   const only = givenFilesOnly(found, files, folder);
   if (only === null) return null;
   const start = `${only.before}${runnerStart(found)}${only.options}`;
-  const form = { takes: SCRIPTS, apart: false, ...exitOf(runner) };
+  const form = { takes: SCRIPTS, apart: false, ...EXIT[runner] };
   switch (runner) {
     case 'vitest':
     case 'deno':

@@ -17,6 +17,8 @@ export interface TestCommand {
   readonly inOneProcess?: string;
   /** The same, and the runner exits although something that a test started still runs; absent: it has no option. */
   readonly exit?: string;
+  /** Its report is written only when all files of tests have ended, so there is none while one of them hangs. */
+  readonly reportsLast?: true;
   /** The steps that it needs, at its beginning: after the commands before it, and without them. Absent: none. */
   readonly begins?: readonly [after: string, alone: string];
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
@@ -42,12 +44,23 @@ export function inForm(command: TestCommand, form: CommandForm): TestCommand | u
   return exit === undefined ? undefined : { ...others, command: exit, form };
 }
 
-/** A command, and the same with an option with which its runner exits, if there is one. */
+/** How a runner is made to exit. */
+export interface Exiting {
+  /** The same command, and the runner exits although something that a test started still runs. */
+  readonly exit?: (command: string) => string;
+  /** As in `TestCommand`. */
+  readonly reportsLast?: true;
+}
+
+/** A command, and the same in the form in which its runner exits, if there is one. */
 export const exiting = (
   command: string,
-  { exit }: { readonly exit?: string },
-): Pick<TestCommand, 'command' | 'exit'> =>
-  exit === undefined ? { command } : { command, exit: `${command} ${exit}` };
+  { exit, reportsLast }: Exiting,
+): Pick<TestCommand, 'command' | 'exit' | 'reportsLast'> => ({
+  command,
+  ...(exit && { exit: exit(command) }),
+  ...(reportsLast && { reportsLast }),
+});
 
 /** A command with all that it needs, where none of those before it in the plan runs. */
 export function alone({ begins, ...command }: TestCommand): TestCommand {

@@ -1,4 +1,4 @@
-import { Fault, type Sha, type Task } from '../../core/model/index.ts';
+import { Fault, type Sha, type StopReason, type Task } from '../../core/model/index.ts';
 import {
   type BaseStep,
   commandFailure,
@@ -60,7 +60,7 @@ interface FailedSetUp {
   readonly message: string;
   /** The end of its output. */
   readonly output: string;
-  readonly timedOut: boolean;
+  readonly stopped: StopReason | null;
   readonly refusedHosts: readonly string[];
 }
 
@@ -149,7 +149,7 @@ export async function setUpBase(
   const message = [...missing, failure].join(' ');
   return {
     kind: 'failed',
-    failed: { message, output, refusedHosts, timedOut: installed.stopped === 'wall' },
+    failed: { message, output, refusedHosts, stopped: installed.stopped },
   };
 }
 

@@ -65,7 +65,7 @@ export async function setUpCandidate(
       recipe: { commands: { setup: command }, from: {} },
       step: 'set-up',
       output: `${result.stdout}\n${result.stderr}`,
-      timedOut: result.stopped === 'wall',
+      stopped: result.stopped,
       refusedHosts: result.refusedHosts ?? [],
     };
     tries.push(one);
@@ -130,11 +130,11 @@ async function isRegistryBack(
   );
 }
 
-function failureOf({ recipe, output, timedOut, refusedHosts = [] }: FailedTry) {
+function failureOf({ recipe, output, stopped, refusedHosts = [] }: FailedTry) {
   const command = quotedCode(shownSetup(recipe.commands.setup ?? ''));
   const lines = failureLines(output, 3).map(quotedCode).join(', ');
   const hosts = refusedHosts.map((host) => host.replace(/:443$/, '')).slice(0, 5);
-  const because = `with its own packages, the set-up ${command} ${timedOut ? 'exceeds a limit' : 'fails'}${lines === '' ? '' : `: ${lines}`}`;
+  const because = `with its own packages, the set-up ${command} ${stopped && stopped !== 'silence' ? 'exceeds a limit' : 'fails'}${lines === '' ? '' : `: ${lines}`}`;
   const refused = hosts.length === 0 ? '' : ` (it may not reach ${hosts.join(', ')})`;
   return { because: `${because}${refused}`, tail: tailOf(output, 20) };
 }

@@ -97,7 +97,7 @@ function trialOf(
 ): readonly FormTrial[] {
   const before = results.get(command.command);
   const other = inForm(command, form);
-  const isLeft = before && !forms.has(command.command) && isPossible(form, before);
+  const isLeft = before && !forms.has(command.command) && isPossible(form, command, before);
   return isLeft && other && !isSame(command, other) ? [{ command, before, other: alone(other) }] : [];
 }
 
@@ -174,8 +174,8 @@ async function disturbedIn(
 }
 
 /** Tests that pass are read again only so that the command ends. */
-function isPossible(form: CommandForm, before: TestedCommand): boolean {
-  if (form === 'exit') return before.passes && hangs(before);
+function isPossible(form: CommandForm, { reportsLast }: TestCommand, before: TestedCommand): boolean {
+  if (form === 'exit') return hangs(before) && (before.passes || reportsLast === true);
   if (!isUnread(before)) return false;
   return form === 'plain' ? !succeeded(before) : before.stopped === null;
 }
@@ -195,7 +195,7 @@ function formNote(
 ): string | null {
   const shown = quotedCode(shownCommand(command));
   if (form === 'exit' && now === undefined)
-    return `After its last test, ${shown} does not end, because something that a test started still runs, such as a server. Runoff adds the option of the runner that ends it then.`;
+    return `After its last test, ${shown} does not end, because something that a test started still runs, such as a server. Runoff tells the runner to end then.`;
   if (form !== 'plain' || now === undefined || !succeeded(now)) return null;
   const { exitCode, stopped, hasReport } = before;
   const end =

@@ -11,7 +11,14 @@ import {
 } from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
-import { type ArtifactRef, type Candidate, Fault, inParallel, showsKill } from '../../core/model/index.ts';
+import {
+  type ArtifactRef,
+  type Candidate,
+  Fault,
+  inParallel,
+  type StopReason,
+  showsKill,
+} from '../../core/model/index.ts';
 import { mayWriteTests, rankingOptionsOf } from '../../core/ranking/index.ts';
 import { type BaseStep, commandFailure, type ExaminationStep, howEnded } from '../../core/reports/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
@@ -176,7 +183,12 @@ export async function tryBase(
   onStep?: OnBaseStep,
 ): Promise<
   | { readonly kind: 'tested'; readonly tests: TestRun }
-  | { readonly kind: 'broken'; readonly message: string; readonly output: string; readonly timedOut: boolean }
+  | {
+      readonly kind: 'broken';
+      readonly message: string;
+      readonly output: string;
+      readonly stopped: StopReason | null;
+    }
 > {
   const { checks } = runner.task.settings;
   return inArea(runner, areaId(runner.task.runId, 'base'), async (built) => {
@@ -191,7 +203,7 @@ export async function tryBase(
         ...absent,
         commandFailure({ ...how, lines: broken.errors, stopped: broken.stopped }),
       ].join(' ');
-      return { kind: 'broken', message, output: broken.tail, timedOut: broken.stopped === 'wall' } as const;
+      return { kind: 'broken', message, output: broken.tail, stopped: broken.stopped } as const;
     }
     if (checks.test) await onStep?.({ name: 'tests', command: checks.test });
     const on = withTopLayer(runner, built);

@@ -258,8 +258,8 @@ async function tryRecipe(ports: RecipePorts, search: RecipeSearch, recipe: Recip
   const kept = search.usesKeptTests ? await keptTests(ports, runner) : null;
   const done = kept === null ? await tryBase(runner, onStep) : ({ kind: 'tested', tests: kept } as const);
   if (done.kind === 'broken') {
-    const { output, timedOut } = done;
-    return { kind: 'failed', message: done.message, failed: { recipe, step: 'build', output, timedOut } };
+    const { output, stopped } = done;
+    return { kind: 'failed', message: done.message, failed: { recipe, step: 'build', output, stopped } };
   }
   const pip = failureOfPip(recipe.commands.setup ?? '', installed.output ?? '');
   const tests = pip === null ? done.tests : withNote(done.tests, pipNote(pip));

@@ -1,4 +1,4 @@
-import { failureLines, quotedCode } from '../../core/reports/index.ts';
+import { failureLines, howEnded, quotedCode } from '../../core/reports/index.ts';
 import { type FailedTry, shownSetup } from '../../core/settings/index.ts';
 
 const STEP_NAMES = { 'set-up': 'set-up', build: 'the build', tests: 'the tests' } as const;
@@ -6,11 +6,13 @@ const STEP_NAMES = { 'set-up': 'set-up', build: 'the build', tests: 'the tests' 
 /** The failure of the detected commands, and which others were tried. */
 export function brokenText(message: string, [, ...others]: readonly FailedTry[]): string {
   if (others.length === 0) return message;
-  const tried = others.map(({ recipe, step, output }) => {
+  const tried = others.map(({ recipe, step, output, stopped }) => {
     const name = step === 'set-up' ? 'setup' : step === 'build' ? 'build' : 'test';
     const command = recipe.commands[name] ?? '';
-    const [line] = failureLines(output, 1);
-    return `${quotedCode(shownSetup(command).slice(0, 200))} (${STEP_NAMES[step]} failed${line === undefined ? '' : `: ${quotedCode(line)}`})`;
+    const why = stopped
+      ? howEnded({ exitCode: null, stopped })
+      : failureLines(output, 1).map(quotedCode).join('');
+    return `${quotedCode(shownSetup(command).slice(0, 200))} (${STEP_NAMES[step]} failed${why === '' ? '' : `: ${why}`})`;
   });
   return `${message} Runoff also tried ${tried.join(', ')}.`;
 }

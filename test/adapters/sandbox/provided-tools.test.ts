@@ -175,6 +175,18 @@ describe('toolchains for a repository', () => {
     expect(existsSync(join(dir, 'evil'))).toBe(false);
   });
 
+  test('are another patch of the wanted version of a package manager where the registry lacks that one', async () => {
+    const without = (folder: string, spec: string) =>
+      spec.endsWith('@4.10.0')
+        ? Promise.reject(new Fault('AGENT_INSTALL_FAILED', `The package registry has no ${spec}.`))
+        : install(folder, spec);
+    const { found, missing } = await provide(manifest({ packageManager: 'yarn@4.10.0' }), {
+      install: without,
+    });
+    expect(found).toContainEqual({ name: 'yarn 4.7.0', from: 'registry' });
+    expect([asked, missing]).toEqual([['@yarnpkg/cli-dist@~4.10.0'], []]);
+  });
+
   test('have the yarn of the repository where it has one', async () => {
     const release = '.yarn/releases/yarn-4.1.0.cjs';
     const files = {

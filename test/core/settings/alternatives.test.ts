@@ -385,9 +385,14 @@ describe('after a set-up that failed', () => {
     expect(next([first], { others, named: ['setup'] })).toBeNull();
   });
 
-  test('a time limit is not tried again', () => {
-    expect(next([{ ...failed({ setup: 'npm ci' }, 'set-up', MISMATCH), timedOut: true }])).toBeNull();
-  });
+  test.each(['wall', 'memory', 'disk'] as const)(
+    'one that exceeded a limit is not tried again: %s',
+    (stopped) => {
+      const tried = failed({ setup: 'npm ci' }, 'set-up', MISMATCH);
+      expect(next([{ ...tried, stopped }])).toBeNull();
+      expect(next([{ ...tried, stopped: 'silence' }])).not.toBeNull();
+    },
+  );
 });
 
 describe('after a build that failed', () => {

@@ -352,6 +352,17 @@ describe('a command for some test files', () => {
     expect(exits('npx vitest run')).toEqual([undefined, undefined]);
   });
 
+  test('can end idle files of Node’s tests, also behind a script', () => {
+    for (const command of ['node --test', 'npm test']) {
+      const { exit = '', command: planned } = only(plan(command, 'node --test $(find test -name "*.test.js")'));
+      expect(exit).toMatch(/^export NODE_OPTIONS="\$NODE_OPTIONS --import=data:\S+" && /);
+      expect(exit.endsWith(` && ${planned}`)).toBe(true);
+    }
+    expect(focus('node --test', [A])).toMatchObject([
+      { exit: expect.stringMatching(/ && node --test "\$@"$/) },
+    ]);
+  });
+
   test('has one file at a time for runners that share one process', () => {
     expect(focus('mocha -r x test/*.js', [A, B])).toMatchObject([
       { command: `mocha -r x ${MOCHA} "$@"`, args: [A], prefix: '' },

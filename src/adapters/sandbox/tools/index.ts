@@ -229,13 +229,18 @@ async function findManager(
   const has = await parts.inside([name, '--version']);
   const version = has === null ? null : parseVersion(has);
   if (version !== null && satisfies(version, range)) return { found: [toolOf('sandbox', name, has)] };
-  try {
-    const { version: installed, tools } = await packagedTool({ name, range }, parts, signal);
-    return { tools, found: [toolOf('registry', name, installed)] };
-  } catch (thrown) {
-    const asked = range === '' ? `needs ${name} (${file})` : askedFor(name, { range, file });
-    return { missing: [missingSentence(asked, has, name, [excuse(thrown, signal)])] };
+  const reasons: string[] = [];
+  // Some versions of Yarn are on its own host only. Another patch of the same version reads the same lock files.
+  for (const one of /^\d+\.\d+\.\d+$/.test(range) ? [range, `~${range}`] : [range]) {
+    try {
+      const { version: installed, tools } = await packagedTool({ name, range: one }, parts, signal);
+      return { tools, found: [toolOf('registry', name, installed)] };
+    } catch (thrown) {
+      reasons.push(excuse(thrown, signal));
+    }
   }
+  const asked = range === '' ? `needs ${name} (${file})` : askedFor(name, { range, file });
+  return { missing: [missingSentence(asked, has, name, reasons.slice(0, 1))] };
 }
 
 /** Explains why a package is unavailable. Rethrows errors unrelated to the package. */
