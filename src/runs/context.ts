@@ -195,6 +195,16 @@ export const checkLimits = (task: Pick<Task, 'settings'>): Limits => ({
   wallMs: task.settings.timeout.check * 1000,
 });
 
+/**
+ * Limits of one set-up. Bytes: as a hosted runner of CI has (14 GB), and some for programs that the machine has there.
+ * Packages of a machine-learning project or of several web applications, and what the package manager keeps of each,
+ * need more than a build.
+ */
+export const setupLimits = (task: Pick<Task, 'settings'>): Limits => ({
+  ...checkLimits(task),
+  diskBytes: 16 * 2 ** 30,
+});
+
 const LOCAL_KEY = 'local-';
 
 /** Key of the repository for queues, daily caps and outcomes. */

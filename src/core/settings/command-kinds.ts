@@ -93,6 +93,7 @@ const isTestScript = (word: string): boolean => TEST_SCRIPT.test(unquoted(word))
 export const unquoted = (word: string): string => word.replace(/^(['"])(.*)\1$/s, '$2');
 const baseOf = (word: string): string =>
   unquoted(word)
+    .replace(/\/vitest\/dist\/cli(?:-wrapper)?\.js$/, '/vitest')
     .replace(/^.*\//s, '')
     .replace(/\.[cm]?js$/, '');
 

@@ -27,7 +27,7 @@ import {
   type Toolchains,
   type Workspaces,
 } from '../../ports/index.ts';
-import { allowedHosts, checkLimits, readTextAt, sourceOf, type World } from '../context.ts';
+import { allowedHosts, readTextAt, setupLimits, sourceOf, type World } from '../context.ts';
 
 export { applyPatchIn, baseDamaged, type RestorePorts, restoreTree } from './restore.ts';
 
@@ -123,7 +123,7 @@ export async function setUpBase(
   const env = { ...(await gitEnvironmentAt(world, bare.source, sha)), ...registries.env };
   const installed = await world.workspaces.install(
     bare.base,
-    { command: setup, egress, registries: { ...registries, env }, limits: checkLimits(task) },
+    { command: setup, egress, registries: { ...registries, env }, limits: setupLimits(task) },
     how.signal,
   );
   if (installed.kind === 'ready') return installed;

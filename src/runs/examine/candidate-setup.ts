@@ -10,7 +10,7 @@ import {
   withNodeHeaders,
 } from '../../core/settings/index.ts';
 import { type ExecResult, NO_REGISTRIES, type RegistryAccess } from '../../ports/index.ts';
-import { checkLimits } from '../context.ts';
+import { checkLimits, setupLimits } from '../context.ts';
 import type { CheckArea, CheckRunner } from './areas.ts';
 import { runCommand, runOnce } from './execute.ts';
 import { silentRegistries } from './registry-control.ts';
@@ -81,7 +81,7 @@ function setUpOnce(
   area: CheckArea,
   { command, access, wallMs }: { command: string; access: RegistryAccess; wallMs: number },
 ): Promise<ExecResult> {
-  const { limits, ...signs } = signsOfWork({ ...checkLimits(runner.task), wallMs }, SETUP_PATIENCE);
+  const { limits, ...signs } = signsOfWork({ ...setupLimits(runner.task), wallMs }, SETUP_PATIENCE);
   return runOnce(runner, area, {
     argv: ['sh', '-c', withNodeHeaders(command)],
     registries: access,

@@ -73,7 +73,7 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
     expect(await over(base, 'cat ~/.config/tool/a ~/.config/tool/b', { files })).toBe('given\nb\n');
   });
 
-  test('loses whatever tells git, shells, package clients or agents how to behave', async () => {
+  test('loses whatever tells git, shells, package clients or agents how to behave, and what Yarn 1 unpacked', async () => {
     const gone = [
       '.npmrc',
       '.netrc',
@@ -89,8 +89,15 @@ describe.each([true, false])('what set-up puts into its HOME (overlays: %s)', (o
       '.cargo/credentials.toml',
       '.m2/settings.xml',
       '.claude.json',
+      '.cache/yarn/v6/npm-x/package.json',
     ];
-    const kept = ['.cargo/config.toml', '.config/tool/x', '.m2/repository/settings.xml', 'go/pkg/mod/.git/x'];
+    const kept = [
+      '.cargo/config.toml',
+      '.config/tool/x',
+      '.m2/repository/settings.xml',
+      'go/pkg/mod/.git/x',
+      '.cache/x',
+    ];
     const all = [...gone, ...alsoGone, '.claude/settings.json', ...kept];
     const base = await setUp(
       all.map((path) => `mkdir -p ~/$(dirname ${path}); echo x > ~/${path}`).join('; '),

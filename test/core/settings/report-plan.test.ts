@@ -95,6 +95,7 @@ describe('the report', () => {
     ['npx tsdx test --env=jsdom', undefined, `npx tsdx test --env=jsdom ${JEST}`],
     ['npx wp-scripts test-unit-js', undefined, `npx wp-scripts test-unit-js ${JEST}`],
     ['npm test', 'node --experimental-vm-modules node_modules/jest/bin/jest.js', `npm test -- ${JEST}`],
+    ['npm test', 'node --expose-gc ./node_modules/vitest/dist/cli-wrapper.js run', `npm test -- ${JUNIT}`],
     ['npx mocha', undefined, `npx mocha ${MOCHA}`],
     ['npm test', 'nyc mocha --recursive', `npm test -- ${MOCHA}`],
     ['deno test -A', undefined, 'deno test -A --junit-path=/out/report.xml'],
@@ -354,7 +355,9 @@ describe('a command for some test files', () => {
 
   test('can end idle files of Node’s tests, also behind a script', () => {
     for (const command of ['node --test', 'npm test']) {
-      const { exit = '', command: planned } = only(plan(command, 'node --test $(find test -name "*.test.js")'));
+      const { exit = '', command: planned } = only(
+        plan(command, 'node --test $(find test -name "*.test.js")'),
+      );
       expect(exit).toMatch(/^export NODE_OPTIONS="\$NODE_OPTIONS --import=data:\S+" && /);
       expect(exit.endsWith(` && ${planned}`)).toBe(true);
     }
