@@ -1,5 +1,11 @@
-import type { StopReason, Surroundings } from '../core/model/index.ts';
-import type { FoundService, FoundTool, RuntimeLanguage, WantedTools } from '../core/settings/index.ts';
+import type { Surroundings } from '../core/model/index.ts';
+import type {
+  FoundService,
+  FoundTool,
+  RuntimeLanguage,
+  StopReason,
+  WantedTools,
+} from '../core/settings/index.ts';
 
 /**
  * The files that a sandboxed command sees as /repo: read-only layers (topmost first) under one writable layer.

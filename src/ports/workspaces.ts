@@ -1,7 +1,7 @@
 import type { CommitMessage } from '../core/learning/index.ts';
 import type { HistoryChange } from '../core/mining/index.ts';
-import type { Sha, StopReason } from '../core/model/index.ts';
-import type { SubmoduleAccess } from '../core/settings/index.ts';
+import type { Sha } from '../core/model/index.ts';
+import type { StopReason, SubmoduleAccess } from '../core/settings/index.ts';
 import type { LocalBranches, LocalChanges } from './local-branches.ts';
 import type { FailedHost, Limits, RegistryAccess, Tools, WorkArea } from './sandbox.ts';
 

@@ -195,15 +195,8 @@ export const checkLimits = (task: Pick<Task, 'settings'>): Limits => ({
   wallMs: task.settings.timeout.check * 1000,
 });
 
-/**
- * Limits of one set-up. Bytes: as a hosted runner of CI has (14 GB), and some for programs that the machine has there.
- * Packages of a machine-learning project or of several web applications, and what the package manager keeps of each,
- * need more than a build.
- */
-export const setupLimits = (task: Pick<Task, 'settings'>): Limits => ({
-  ...checkLimits(task),
-  diskBytes: 16 * 2 ** 30,
-});
+/** Of one set-up. Packages and caches need more bytes than a build: about what a hosted runner of CI has. */
+export const setupLimits = (task: Pick<Task, 'settings'>) => ({ ...checkLimits(task), diskBytes: 2 ** 34 });
 
 const LOCAL_KEY = 'local-';
 

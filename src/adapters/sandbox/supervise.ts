@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { StopReason } from '../../core/model/index.ts';
+import type { StopReason } from '../../core/settings/index.ts';
 import type { ExecResult, ExecSpec } from '../../ports/index.ts';
 import { capture, splitLines } from './output.ts';
 

@@ -1,4 +1,5 @@
-import type { Alias, StopReason } from '../model/index.ts';
+import type { Alias } from '../model/index.ts';
+import type { StopReason } from '../settings/index.ts';
 import type { AssertionRecords } from './assertion-records.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';

@@ -1,6 +1,3 @@
-/** Why a sandbox stopped a command. */
-export type StopReason = 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled';
-
 /** When a command that shows no sign of work is stopped. Milliseconds. */
 export interface Patience {
   /** Without output, without bytes of a host that it may reach, and without computing. */

@@ -1,5 +1,5 @@
-import { SETTINGS_FILE, type StopReason } from '../model/index.ts';
-import { COMMAND_NAMES, SUGGESTED, shownSetup } from '../settings/index.ts';
+import { SETTINGS_FILE } from '../model/index.ts';
+import { COMMAND_NAMES, type StopReason, SUGGESTED, shownSetup } from '../settings/index.ts';
 import { MAX_LINE } from './failure-lines.ts';
 import { code } from './markdown.ts';
 import type { ChecksView, RunView } from './view.ts';

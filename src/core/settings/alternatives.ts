@@ -1,4 +1,3 @@
-import type { StopReason } from '../model/index.ts';
 import { checkFiles } from './detected-checks.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
@@ -28,6 +27,9 @@ export interface DetectedRecipe {
   /** Complete recipes from other files of the repository, most likely first. */
   readonly others: readonly Recipe[];
 }
+
+/** Why a sandbox stopped a command. */
+export type StopReason = 'wall' | 'silence' | 'memory' | 'disk' | 'cancelled';
 
 /** An attempt on the base commit that failed. */
 export interface FailedTry {

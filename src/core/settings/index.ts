@@ -6,6 +6,7 @@ export {
   morePackages,
   nextRecipe,
   recipeFiles,
+  type StopReason,
   withRecipe,
 } from './alternatives.ts';
 export { definesCommands, withBaseScripts } from './base-scripts.ts';

@@ -1,4 +1,4 @@
-import { Fault, type Sha, type StopReason, type Task } from '../../core/model/index.ts';
+import { Fault, type Sha, type Task } from '../../core/model/index.ts';
 import {
   type BaseStep,
   commandFailure,
@@ -12,6 +12,7 @@ import {
   gitEnvironment,
   languagesOf,
   lfsPaths,
+  type StopReason,
   type SubmoduleAccess,
   shownSetup,
   sourceRepositoriesNote,

@@ -11,16 +11,10 @@ import {
 } from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
-import {
-  type ArtifactRef,
-  type Candidate,
-  Fault,
-  inParallel,
-  type StopReason,
-  showsKill,
-} from '../../core/model/index.ts';
+import { type ArtifactRef, type Candidate, Fault, inParallel, showsKill } from '../../core/model/index.ts';
 import { mayWriteTests, rankingOptionsOf } from '../../core/ranking/index.ts';
 import { type BaseStep, commandFailure, type ExaminationStep, howEnded } from '../../core/reports/index.ts';
+import type { StopReason } from '../../core/settings/index.ts';
 import type { WorkArea } from '../../ports/index.ts';
 import { recordActivity } from '../activity.ts';
 import { rememberAnswers } from '../ask-model.ts';
