@@ -56,7 +56,7 @@ export function nextRecipe(
 ): Recipe | null {
   const [first] = tries;
   const last = tries.at(-1);
-  if (!first || !last || isTooMuch(last) || tries.length > MAX_ALTERNATIVES) return null;
+  if (!first || !last || last.stopped === 'wall' || tries.length > MAX_ALTERNATIVES) return null;
   const proposals = [
     ...PROPOSALS[last.step](last),
     ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
@@ -70,10 +70,6 @@ export function nextRecipe(
     .find(({ commands }) => !seen.has(keyOf(commands)) && !failed.has(setupKey(commands)));
   return next === undefined ? null : comparedWith(next, first.recipe);
 }
-
-/** Whether another recipe would exceed the same limit: one without the build or with fewer tests may not. */
-const isTooMuch = ({ step, stopped }: FailedTry): boolean =>
-  stopped === 'wall' || (step === 'set-up' && (stopped === 'memory' || stopped === 'disk'));
 
 /** Files that define how a repository is set up, at any depth. */
 const RECIPE_FILES =

@@ -47,12 +47,13 @@ export interface ReportPlace {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** How runners exit after their last test. Versions of mocha before 4 do so in any case. */
-const EXIT: Partial<Readonly<Record<RunnerName, Exiting>>> = {
-  jest: { exit: (command) => `${command} --forceExit` },
-  mocha: { exit: (command) => `${command} --exit` },
-  'node-test': { exit: endingIdleTests, reportsLast: true },
-};
+/** How a runner exits after its last test. Versions of mocha before 4 do so in any case. */
+function exitOf({ runner, words }: Recognised): Exiting {
+  if (runner === 'jest') return { exit: (command) => `${command} --forceExit` };
+  if (runner === 'mocha') return { exit: (command) => `${command} --exit` };
+  const exit = runner === 'node-test' ? endingIdleTests(words) : null;
+  return exit === null ? {} : { exit, reportsLast: true };
+}
 
 /**
  * Null if the runner cannot write a report this way. A run that the project lets end at the first failing test goes on.
@@ -61,7 +62,7 @@ export function runnerForm(found: Recognised, line: TestCommandLine, place: Repo
   const form = formOf(found, line, place);
   if (!form) return null;
   const append = `${overruledStop(found.runner, place.files)} ${form.append}`.trim();
-  return { ...form, ...EXIT[found.runner], append };
+  return { ...form, ...exitOf(found), append };
 }
 
 function formOf(found: Recognised, line: TestCommandLine, { folder, files }: ReportPlace): RunnerForm | null {
@@ -192,7 +193,7 @@ export function focusForm(found: Recognised, { folder, files }: ReportPlace): Fo
   const only = givenFilesOnly(found, files, folder);
   if (only === null) return null;
   const start = `${only.before}${runnerStart(found)}${only.options}`;
-  const form = { takes: SCRIPTS, apart: false, ...EXIT[runner] };
+  const form = { takes: SCRIPTS, apart: false, ...exitOf(found) };
   switch (runner) {
     case 'vitest':
     case 'deno':

@@ -40,7 +40,7 @@ export type CommandForm = 'exit' | 'environment' | 'plain' | 'left-out';
 /** A command in another form; undefined: it has none of this kind. */
 export function inForm(command: TestCommand, form: CommandForm): TestCommand | undefined {
   if (form !== 'exit') return command.otherwise?.find((one) => one.form === form);
-  const { exit, ...others } = command;
+  const { exit, inOneProcess: _, ...others } = command;
   return exit === undefined ? undefined : { ...others, command: exit, form };
 }
 

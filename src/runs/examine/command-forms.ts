@@ -195,7 +195,7 @@ function formNote(
 ): string | null {
   const shown = quotedCode(shownCommand(command));
   if (form === 'exit' && now === undefined)
-    return `After its last test, ${shown} does not end, because something that a test started still runs, such as a server. Runoff tells the runner to end then.`;
+    return `${command.reportsLast ? '' : 'After its last test, '}${shown} does not end, because something that a test started still runs, such as a server. Runoff ${command.reportsLast ? 'ends files of tests that do nothing for half a minute; they count as failed' : 'adds the option of the runner that ends it then'}.`;
   if (form !== 'plain' || now === undefined || !succeeded(now)) return null;
   const { exitCode, stopped, hasReport } = before;
   const end =

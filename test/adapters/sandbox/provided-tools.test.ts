@@ -184,7 +184,7 @@ describe('toolchains for a repository', () => {
       install: without,
     });
     expect(found).toContainEqual({ name: 'yarn 4.7.0', from: 'registry' });
-    expect([asked, missing]).toEqual([['@yarnpkg/cli-dist@~4.10.0'], []]);
+    expect([asked, missing]).toEqual([['@yarnpkg/cli-dist@~4.10'], []]);
   });
 
   test('have the yarn of the repository where it has one', async () => {

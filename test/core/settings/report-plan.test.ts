@@ -358,12 +358,18 @@ describe('a command for some test files', () => {
       const { exit = '', command: planned } = only(
         plan(command, 'node --test $(find test -name "*.test.js")'),
       );
-      expect(exit).toMatch(/^export NODE_OPTIONS="\$NODE_OPTIONS --import=data:\S+" && /);
-      expect(exit.endsWith(` && ${planned}`)).toBe(true);
+      expect(exit).toMatch(/^export NODE_OPTIONS="\$NODE_OPTIONS --import=data:\S+"; /);
+      expect(exit.endsWith(`"; ${planned}`)).toBe(true);
     }
     expect(focus('node --test', [A])).toMatchObject([
-      { exit: expect.stringMatching(/ && node --test "\$@"$/) },
+      { exit: expect.stringMatching(/; node --test "\$@"$/) },
     ]);
+    for (const command of [
+      'node --test --test-isolation=none',
+      'node -r ./hook.cjs --test',
+      'node a.test.js',
+    ])
+      expect(only(plan(command)).exit).toBeUndefined();
   });
 
   test('has one file at a time for runners that share one process', () => {

@@ -230,8 +230,9 @@ async function findManager(
   const version = has === null ? null : parseVersion(has);
   if (version !== null && satisfies(version, range)) return { found: [toolOf('sandbox', name, has)] };
   const reasons: string[] = [];
-  // Some versions of Yarn are on its own host only. Another patch of the same version reads the same lock files.
-  for (const one of /^\d+\.\d+\.\d+$/.test(range) ? [range, `~${range}`] : [range]) {
+  // Some versions of Yarn are on its own host only. Other patches of the same version read the same lock files.
+  const minor = /^(\d+\.\d+)\.\d+$/.exec(range)?.[1];
+  for (const one of minor === undefined ? [range] : [range, `~${minor}`]) {
     try {
       const { version: installed, tools } = await packagedTool({ name, range: one }, parts, signal);
       return { tools, found: [toolOf('registry', name, installed)] };
