@@ -41,9 +41,9 @@ const FAILED_STEPS = {
 export function nextTryText({ step, output, stopped, recipe: before }: FailedTry, next: Recipe): string {
   const lines = failureLines(output, 2);
   // npm prints an error code first and then its meaning.
-  const line = stopped
-    ? howEnded({ exitCode: null, stopped })
-    : (lines.find((one) => !/^npm (?:ERR!|error) code /.test(one)) ?? lines[0]);
+  const line = lines.find((one) => !/^npm (?:ERR!|error) code /.test(one)) ?? lines[0];
+  const limit = stopped ? howEnded({ exitCode: null, stopped }) : undefined;
+  const why = [limit, line].filter((one) => one !== undefined).join(': ');
   const changes = (['setup', 'build', 'test'] as const).flatMap((name) => {
     const command = next.commands[name];
     if (command === before.commands[name]) return [];
@@ -51,10 +51,7 @@ export function nextTryText({ step, output, stopped, recipe: before }: FailedTry
       ? [`no ${COMMAND_LABELS[name]}`]
       : [`${COMMAND_LABELS[name]} ${quotedCode(shownSetup(command))}`];
   });
-  return shown(
-    `${FAILED_STEPS[step]}${line === undefined ? '' : ` (${line})`}. Trying ${changes.join(', ')}.`,
-    600,
-  );
+  return shown(`${FAILED_STEPS[step]}${why === '' ? '' : ` (${why})`}. Trying ${changes.join(', ')}.`, 600);
 }
 
 const COMMAND_LABELS = { setup: 'set-up', build: 'build', test: 'tests' } as const satisfies Record<

@@ -9,9 +9,8 @@ export function brokenText(message: string, [, ...others]: readonly FailedTry[])
   const tried = others.map(({ recipe, step, output, stopped }) => {
     const name = step === 'set-up' ? 'setup' : step === 'build' ? 'build' : 'test';
     const command = recipe.commands[name] ?? '';
-    const why = stopped
-      ? howEnded({ exitCode: null, stopped })
-      : failureLines(output, 1).map(quotedCode).join('');
+    const limit = stopped ? [howEnded({ exitCode: null, stopped })] : [];
+    const why = [...limit, ...failureLines(output, 1).map(quotedCode)].join(', ');
     return `${quotedCode(shownSetup(command).slice(0, 200))} (${STEP_NAMES[step]} failed${why === '' ? '' : `: ${why}`})`;
   });
   return `${message} Runoff also tried ${tried.join(', ')}.`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { displayWidth, progressLine, renderProgress } from '../../../src/cli/render/index.ts';
+import { displayWidth, nextTryText, progressLine, renderProgress } from '../../../src/cli/render/index.ts';
 import type { Question } from '../../../src/core/model/index.ts';
 import type { RunView } from '../../../src/core/reports/index.ts';
 import { hostile, poisoned } from '../../core/reports/hostile.ts';
@@ -227,4 +227,17 @@ describe('plain lines', () => {
       }),
     );
   });
+});
+
+test('a try that was stopped is told with its limit and the line that explains it, and then the next one', () => {
+  const text = (stopped: 'disk' | null, output: string) =>
+    nextTryText(
+      { recipe: { commands: { setup: 'npm ci' }, from: {} }, step: 'set-up', output, stopped },
+      { commands: { setup: 'npm ci --ignore-scripts' }, from: {} },
+    );
+  expect(text('disk', '')).toBe(
+    'Set-up failed (stopped at its disk limit). Trying set-up `npm ci --ignore-scripts`.',
+  );
+  expect(text('disk', 'error: no space')).toContain('(stopped at its disk limit: error: no space).');
+  expect(text(null, 'npm error code E500\nnpm error no such file')).toContain('(npm error no such file).');
 });
