@@ -86,9 +86,11 @@ export function openExecutors(
     expire: (staleMs, transfer) =>
       inStatement(
         db.connection().execute(async (held) => {
-          if (!(await tryExpiryLock(held))) return [];
+          // Not under the lock: a process that is frozen while it holds it would keep all others from taking over.
+          const silent = await findSilent(held, id, staleMs, unchanged);
+          if (silent.length === 0 || !(await tryExpiryLock(held))) return [];
           try {
-            return await expireAll(held, await findSilent(held, id, staleMs, unchanged), transfer);
+            return await expireAll(held, silent, transfer);
           } finally {
             await sql`select pg_advisory_unlock(${EXPIRY_LOCK})`.execute(held);
           }
@@ -203,7 +205,7 @@ async function expireAll(
   silent: readonly Heartbeat[],
   transfer: Parameters<Executors['expire']>[1],
 ): Promise<readonly string[]> {
-  const ids = silent.length === 0 ? [] : await markExpired(db, silent);
+  const ids = await markExpired(db, silent);
   if (ids.length === 0) return [];
   await transfer(ids);
   const stones = db

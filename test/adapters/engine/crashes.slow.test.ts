@@ -8,9 +8,10 @@ const TIMEOUT = 120_000;
 
 let database: TestDatabase;
 let all: ReturnType<typeof executors>;
-beforeEach(async () => {
+beforeEach(async ({ onTestFailed }) => {
   database = await freshDatabase();
   all = executors();
+  onTestFailed(() => console.error(all.record()));
 });
 afterEach(async () => {
   await all.killAll();

@@ -24,6 +24,7 @@ export function executors() {
   const happenings: Happening[] = [];
   const watchers = new Set<() => void>();
   const processes: ChildProcess[] = [];
+  const complaints: (() => string)[] = [];
   const program = fileURLToPath(new URL('executor.ts', import.meta.url));
 
   function start(options: ExecutorOptions): Executor {
@@ -36,6 +37,7 @@ export function executors() {
     child.stderr.on('data', (chunk) => {
       stderr += chunk;
     });
+    complaints.push(() => `${options.executorId}: ${stderr}`);
     createInterface({ input: child.stdout }).on('line', (line) => {
       happenings.push(JSON.parse(line) as Happening);
       for (const look of watchers) look();
@@ -72,6 +74,9 @@ export function executors() {
   return {
     start,
     happenings,
+    /** All that happened, and all that was complained of, for a test that failed. */
+    record: () =>
+      [...happenings.map((one) => JSON.stringify(one)), ...complaints.map((of) => of())].join('\n'),
     /** How often a step was begun, by flow and step. */
     begun(): Record<string, number> {
       const counts: Record<string, number> = {};

@@ -145,6 +145,19 @@ describe('the silence of a process', () => {
     expect(await other.beat()).toBe('expired');
   });
 
+  test('is measured also while another process has the lock under which work is moved', async () => {
+    const { self } = await process('app-a');
+    await process('app-b');
+    const other = new pg.Client(database.url);
+    await other.connect();
+    await other.query('select pg_advisory_lock(7346004)');
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
+    elapsed += MINUTE;
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
+    await other.end();
+    await expect.poll(() => self.expire(MINUTE, async () => undefined)).toEqual(['app-b']);
+  });
+
   // What stands in the rows then seems older, or newer, than it is.
   test.each([
     ['ahead', '-1 hour'],
