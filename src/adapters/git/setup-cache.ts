@@ -158,7 +158,7 @@ const latin = (path: string): string => Buffer.from(path).toString('latin1');
 
 /**
  * Parts of the HOME of a set-up that are not kept, as patterns below it. Packages, caches and programs are kept, except
- * the cache of Yarn 1, which holds each package unpacked a second time, several times as large as what it installs. Files
+ * the cache of Yarn 1, which holds each package unpacked a second time and can be several times as large as what it installs. Files
  * that configure shells, git, package clients or agents, or may contain a key, are not: any package can write one
  * during its installation, and it would affect every later command.
  */
@@ -167,7 +167,9 @@ const NOT_KEPT = [
   '.npmrc .netrc _netrc .git-credentials .ssh .gnupg .pypirc .docker .aws .azure .kube .yarnrc .yarnrc.yml',
   '.bunfig.toml .pip .config/pip .config/gh .config/gcloud .config/NuGet .nuget/NuGet .cargo/credentials*',
   '.gem/credentials .m2/settings*.xml .gradle/gradle.properties .gradle/init.d .gradle/init.gradle*',
-  '.composer/auth.json .config/composer/auth.json .npm/_logs .runoff .cache/yarn',
+  '.composer/auth.json .config/composer/auth.json .npm/_logs .runoff',
+  // The cache of Yarn 1.
+  '.cache/yarn',
   // Shells.
   '.profile .bash* .zsh* .zprofile .zlog* .kshrc .mkshrc .cshrc .tcshrc .inputrc .login .logout .env .envrc',
   '.config/fish .config/environment.d .pam_environment',

@@ -195,7 +195,9 @@ function formNote(
 ): string | null {
   const shown = quotedCode(shownCommand(command));
   if (form === 'exit' && now === undefined)
-    return `${command.reportsLast ? '' : 'After its last test, '}${shown} does not end, because something that a test started still runs, such as a server. Runoff ${command.reportsLast ? 'ends files of tests that do nothing for half a minute; they count as failed' : 'adds the option of the runner that ends it then'}.`;
+    return command.reportsLast
+      ? `${shown} ${HANGS} Runoff ends files of tests that do nothing for half a minute; they count as failed.`
+      : `After its last test, ${shown} ${HANGS} Runoff adds the option of the runner that ends it then.`;
   if (form !== 'plain' || now === undefined || !succeeded(now)) return null;
   const { exitCode, stopped, hasReport } = before;
   const end =
@@ -205,6 +207,8 @@ function formNote(
   const how = hasReport ? 'no test passes' : 'writes no report';
   return `With the options that Runoff adds for a test report, ${shown} ${end} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
 }
+
+const HANGS = 'does not end, because something that a test started still runs, such as a server.';
 
 /** Maximum characters of a command in a note. */
 const MAX_COMMAND = 80;

@@ -51,25 +51,25 @@ const FILES = {
     });`,
 };
 
+const PACKAGE = { 'package.json': JSON.stringify({ scripts: { test: 'node --test --test-concurrency=8' } }) };
+
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'runoff-idle-'));
-  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(dir, name), text);
-  writeFileSync(
-    join(dir, 'package.json'),
-    JSON.stringify({ scripts: { test: 'node --test --test-concurrency=8' } }),
-  );
+  for (const [name, text] of Object.entries({ ...FILES, ...PACKAGE })) writeFileSync(join(dir, name), text);
 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Node 20 where it is the system's. */
-const NODES = ['', ...(existsSync('/usr/bin/node') ? ['/usr/bin:'] : [])];
+const NODES = [
+  ['the Node of this process', ''],
+  ...(existsSync('/usr/bin/node') ? [['the Node of the system', '/usr/bin:'] as const] : []),
+] as const;
 
 describe.concurrent('files of Node’s tests that do nothing', () => {
-  test.each(NODES)('are ended, and no others are: %s', { timeout: 120_000 }, async (path) => {
+  test.each(NODES)('are ended, and no others are, by %s', { timeout: 120_000 }, async (_node, path) => {
     const folder = mkdtempSync(join(dir, 'report-'));
-    const packageJson = readFileSync(join(dir, 'package.json'), 'utf8');
-    const [planned] = reportPlan('npm test', { 'package.json': packageJson }, folder).commands;
+    const [planned] = reportPlan('npm test', PACKAGE, folder).commands;
     const exiting = planned && inForm(planned, 'exit');
     if (exiting?.report?.source !== 'file') throw new Error('no such command is planned');
     const env = { PATH: `${path}${process.env.PATH}`, HOME: folder, ...exiting.env };
