@@ -3,11 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
 import type { Log } from '../../ports/index.ts';
-import { type ConnectionLimits, type ConnectOptions, openClient } from '../postgres/index.ts';
+import { type ClientOptions, type ConnectionLimits, openClient, tryLock } from '../postgres/index.ts';
 
 /** Any fixed number other than the store's. While it is locked, no engine launches. */
 export const LAUNCH_LOCK = '7346002';
 const LAUNCH_LOCK_POLL_MS = 50;
+/** Milliseconds after which a process that was frozen while it launched no longer keeps others from it. Our default. */
+const LAUNCH_FROZEN_MS = 60_000;
 
 function unreachableFault(error: unknown): Fault {
   const { message, code } = error as { message: string; code?: string };
@@ -17,10 +19,7 @@ function unreachableFault(error: unknown): Fault {
 }
 
 /** Fault: DATABASE_UNAVAILABLE. */
-async function connectEngine(
-  url: string,
-  options: ConnectOptions & { readonly holds?: boolean },
-): Promise<pg.Client> {
+async function connectEngine(url: string, options: ClientOptions): Promise<pg.Client> {
   try {
     return await openClient(url, options);
   } catch (error) {
@@ -29,22 +28,17 @@ async function connectEngine(
 }
 
 /**
- * Tries to take the database's lock of this number; it is released when the connection ends. It is tried repeatedly
- * instead of waited for: DBOS builds indexes concurrently, which waits for every active statement, including those that
- * wait for the lock.
- */
-async function tryLock(client: pg.Client, key: string): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [key]);
-  return rows[0]?.taken ?? false;
-}
-
-/**
  * Executes `work` while no other process launches an engine on this database: DBOS creates its schema without a lock,
- * and if two processes do so at once, one of them fails.
+ * and if two processes do so at once, one of them fails. `frozenMs`: see `ClientOptions`.
  */
-export async function withLaunchLock<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = await connectEngine(url, { name: 'runoff launch', holds: true });
+export async function withLaunchLock<T>(
+  url: string,
+  work: (client: pg.Client) => Promise<T>,
+  frozenMs = LAUNCH_FROZEN_MS,
+): Promise<T> {
+  const client = await connectEngine(url, { name: 'runoff launch', holds: true, frozenMs });
   try {
+    // Not waited for in the server: DBOS builds indexes concurrently, which waits for every active statement.
     while (!(await tryLock(client, LAUNCH_LOCK))) await delay(LAUNCH_LOCK_POLL_MS);
     return await work(client);
   } finally {

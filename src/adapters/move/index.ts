@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type pg from 'pg';
 import { Fault } from '../../core/model/index.ts';
-import { LONG_WORK, newClient } from '../postgres/index.ts';
+import { LONG_WORK, newClient, tryLock } from '../postgres/index.ts';
 import {
   copySequences,
   copyTable,
@@ -91,14 +91,8 @@ async function refuseWhileUsed(client: pg.Client, which: string): Promise<void> 
   }
 }
 
-/** Whether this connection now holds the advisory lock. */
-async function locks(client: pg.Client, lock: string): Promise<boolean> {
-  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [lock]);
-  return rows[0]?.taken === true;
-}
-
 async function holdLaunches(client: pg.Client, lock: string, which: string): Promise<void> {
-  if (await locks(client, lock)) return;
+  if (await tryLock(client, lock)) return;
   throw new Fault(
     'MOVE_REFUSED',
     `A Runoff process is starting on the ${which} database just now, or another move is under way.`,
@@ -206,7 +200,7 @@ async function countAll(from: pg.Client): Promise<readonly MovedTable[]> {
 /** The same database by another address would be emptied before it is read. */
 async function refuseIfSame(from: pg.Client, to: pg.Client): Promise<void> {
   // Whoever waited for the source would move it once more after the first move has ended.
-  if ((await locks(from, MOVE_LOCK)) && (await locks(to, MOVE_LOCK))) return;
+  if ((await tryLock(from, MOVE_LOCK)) && (await tryLock(to, MOVE_LOCK))) return;
   throw new Fault(
     'MOVE_REFUSED',
     'Source and destination are the same database, or another move is under way.',

@@ -73,16 +73,38 @@ export function newClient(url: string, options: ConnectOptions): pg.Client {
   return client;
 }
 
-/** Opens a single connection; rejects as `pg` does. With `holds`, it is pinged regularly. */
-export async function openClient(
-  url: string,
-  options: ConnectOptions & { readonly holds?: boolean },
-): Promise<pg.Client> {
-  const { limits = LIMITS, holds = false } = options;
+export interface ClientOptions extends ConnectOptions {
+  /** Whether it holds a lock: it is pinged regularly. */
+  readonly holds?: boolean;
+  /**
+   * Milliseconds without a ping after which the server ends the session, so that a frozen process does not keep its
+   * lock. Servers before Postgres 14 have no such limit. Absent: none.
+   */
+  readonly frozenMs?: number;
+}
+
+/** Opens a single connection; rejects as `pg` does. */
+export async function openClient(url: string, options: ClientOptions): Promise<pg.Client> {
+  const { limits = LIMITS, holds = false, frozenMs } = options;
   const client = newClient(url, options);
   await client.connect();
-  if (holds) pingRegularly(client, Math.min(PING_INTERVAL_MS, limits.silenceMs));
+  const pingMs = Math.min(PING_INTERVAL_MS, limits.silenceMs, (frozenMs ?? Number.POSITIVE_INFINITY) / 3);
+  if (frozenMs !== undefined) {
+    await client.query(
+      `select set_config(name, $1, false) from pg_settings where name = 'idle_session_timeout'`,
+      [String(frozenMs)],
+    );
+  }
+  if (holds) pingRegularly(client, pingMs);
   return client;
+}
+
+/**
+ * Tries to take the database's lock of this number, without waiting for it; it is released when the connection ends.
+ */
+export async function tryLock(client: pg.Client, key: string): Promise<boolean> {
+  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [key]);
+  return rows[0]?.taken ?? false;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { ExecutorFacts, ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
-import { type ConnectionLimits, LIMITS } from '../postgres/index.ts';
+import { type ConnectionLimits, LIMITS, openClient, tryLock } from '../postgres/index.ts';
 import { connectStore, type Db, inStatement, inTransaction, type Tx } from './connection.ts';
 import { storableJson } from './rows.ts';
 
@@ -9,7 +9,9 @@ import { storableJson } from './rows.ts';
 const HEARTBEAT_CONNECTIONS = 2;
 
 /** Any fixed number; those of migrations and launches are different. */
-const EXPIRY_LOCK = 7_346_004;
+const EXPIRY_LOCK = '7346004';
+/** Times of the silence after which a process is given up. Our default. */
+const EXPIRY_FROZEN_FACTOR = 2;
 
 /** Replaces the incarnation of an expired process until its work has been moved. No process has this incarnation. */
 const EXPIRED_INCARNATION = 'expired';
@@ -85,16 +87,19 @@ export function openExecutors(
 
     expire: (staleMs, transfer) =>
       inStatement(
-        db.connection().execute(async (held) => {
+        (async () => {
           // Not under the lock: a process that is frozen while it holds it would keep all others from taking over.
-          const silent = await findSilent(held, id, staleMs, unchanged);
-          if (silent.length === 0 || !(await tryExpiryLock(held))) return [];
+          const silent = await findSilent(db, id, staleMs, unchanged);
+          if (silent.length === 0) return [];
+          // Once a frozen one has lost the lock, others have seen its silence, and give it up as well.
+          const frozenMs = EXPIRY_FROZEN_FACTOR * staleMs;
+          const client = await openClient(url, { name: 'runoff heartbeat', limits, holds: true, frozenMs });
           try {
-            return await expireAll(held, silent, transfer);
+            return (await tryLock(client, EXPIRY_LOCK)) ? await expireAll(db, silent, transfer) : [];
           } finally {
-            await sql`select pg_advisory_unlock(${EXPIRY_LOCK})`.execute(held);
+            await client.end();
           }
-        }),
+        })(),
       ),
 
     close,
@@ -137,14 +142,6 @@ function tryJoin(
 async function tryExpiryLockIn(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ mine: boolean }>`
     select pg_try_advisory_xact_lock(${EXPIRY_LOCK}) as mine`.execute(tx);
-  return rows[0]?.mine ?? false;
-}
-
-/** The lock is released with the connection, so a process that dies during an expiry blocks no other. */
-async function tryExpiryLock(held: Db): Promise<boolean> {
-  const { rows } = await sql<{ mine: boolean }>`select pg_try_advisory_lock(${EXPIRY_LOCK}) as mine`.execute(
-    held,
-  );
   return rows[0]?.mine ?? false;
 }
 

@@ -1,3 +1,6 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { execPath as node } from 'node:process';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openExecutors, openStore } from '../../../src/adapters/store/index.ts';
@@ -126,6 +129,16 @@ describe('processes that share the work', () => {
 });
 
 const MINUTE = 60_000;
+
+/** Its server ends the session that holds the lock when it has not been heard for twice the silence: one second. */
+const FROZEN_WHILE_MOVING = `
+  import { openExecutors } from ${JSON.stringify(import.meta.resolve('../../../src/adapters/store/index.ts'))};
+  const self = openExecutors(process.argv[1], { id: 'app-a', incarnation: 'first' });
+  await self.expire(500, async () => {
+    process.stdout.write('moving');
+    setTimeout(() => process.kill(process.pid, 'SIGSTOP'), 100);
+    await new Promise((settle) => setTimeout(settle, 600_000));
+  });`;
 const noneFound = async () => expect.unreachable();
 
 describe('the silence of a process', () => {
@@ -156,6 +169,19 @@ describe('the silence of a process', () => {
     expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     await other.end();
     await expect.poll(() => self.expire(MINUTE, async () => undefined)).toEqual(['app-b']);
+  });
+
+  test('does not keep others from its work if it is frozen while it moves the work of another', async () => {
+    const { self } = await process('app-b');
+    await process('app-c');
+    await silence('app-c');
+    const frozen = spawn(node, ['--input-type=module', '--eval', FROZEN_WHILE_MOVING, database.url]);
+    await once(frozen.stdout, 'data');
+    expect(await self.expire(MINUTE, noneFound)).toEqual([]);
+    await expect
+      .poll(() => self.expire(MINUTE, async () => undefined), { timeout: 10_000 })
+      .toEqual(['app-c']);
+    frozen.kill('SIGKILL');
   });
 
   // What stands in the rows then seems older, or newer, than it is.
