@@ -126,3 +126,16 @@ test('files are run with the option to exit only if their own runner needs it', 
   expect(await exits('mocha')).toEqual([false]);
   expect(await exits('jest')).toEqual([true]);
 });
+
+test('a command that passes without the report of its runner says that only its exit code counts', async () => {
+  const notesOf = async (command: string, exitCode: number) => {
+    const runner = { plan: reportPlan(command), notes: [] } as unknown as CheckRunner;
+    const silent = { exitCode, stopped: null, source: 'exit-code', ms: 1, tests: {}, tail: '' } as const;
+    const { run } = await firstBaseRun(runner, async () => silent);
+    return run.notes;
+  };
+  expect(await notesOf('node index.test.js', 0)).toEqual([
+    expect.stringMatching(/only its exit code counts/),
+  ]);
+  expect(await notesOf('node index.test.js', 1)).toBeUndefined();
+});

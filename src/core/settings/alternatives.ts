@@ -1,6 +1,7 @@
 import { checkFiles } from './detected-checks.ts';
+import { removesPackages } from './last-resorts.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
-import { otherInstalls, scriptsMayFail } from './other-installs.ts';
+import { isPackageRefused, otherInstalls, scriptsMayFail } from './other-installs.ts';
 import {
   setupWithMachinePython,
   setupWithoutExtras,
@@ -119,7 +120,12 @@ const setupKey = ({ setup = '' }: CheckCommands): string =>
   setup.replace(/ --(?:no-(?:audit|fund|progress)|(?:audit|fund|progress)=false)(?= |$)/g, '');
 
 /** Whether a recipe has another command for the failed step, or needs none for other tests; otherwise it cannot help. */
-function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['step']): boolean {
+function differs(
+  { commands }: Recipe,
+  { recipe, output, refusedHosts = [] }: FailedTry,
+  step: FailedTry['step'],
+): boolean {
+  if (removesPackages(commands.setup) && !isPackageRefused(output, refusedHosts)) return false;
   const name = step === 'set-up' ? 'setup' : step === 'tests' ? 'test' : 'build';
   if (commands[name] !== undefined) return commands[name] !== recipe.commands[name];
   return commands.test !== undefined && commands.test !== recipe.commands.test;

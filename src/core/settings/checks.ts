@@ -12,6 +12,7 @@ import {
   type FoundCommand,
   LAST_RESORT_FILES,
   narrowerTests,
+  setupFromRegistries,
   taskTest,
   testsWithoutCoverage,
 } from './last-resorts.ts';
@@ -98,8 +99,8 @@ export interface DetectedChecks {
   readonly types: FoundCommand | null;
   /**
    * Complete alternatives, most likely first: from another ecosystem, with fewer packages of Python, from CI workflow
-   * (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip instead of a Python lock file, from
-   * development container and Dockerfile.
+   * (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip instead of a Python lock file, without
+   * packages of code hosts, from development container and Dockerfile.
    */
   readonly others: readonly Recipe[];
 }
@@ -124,10 +125,9 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
   const used = [ci, travis].find((one) => test !== null && one?.test === test) ?? null;
   const build =
     guess?.build === undefined ? (used?.build ?? null) : { command: guess.build, file: guess.file };
-  const needs = test !== null || build !== null;
-  const setup = needs ? setupOf(used, guess, ci ?? travis, containerSetup(read)) : null;
+  const setup = test || build ? setupOf(used, guess, ci ?? travis, containerSetup(read)) : null;
   const own = { setup, build, test };
-  const containers = [containerSetup(read), dockerSetup(read)].map((one) => ({ ...own, setup: one }));
+  const setups = [setupFromRegistries(read, setup), containerSetup(read), dockerSetup(read)];
   const bare = testsWithoutCoverage(read);
   const narrower = test && narrowerTests(read, test);
   const others = [
@@ -136,7 +136,7 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
     ...[ci, alone, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     ...(narrower ? [{ ...own, test: narrower }] : []),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
-    ...containers,
+    ...setups.map((one) => ({ ...own, setup: one })),
   ];
   const first = all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf);
   const recipe = (one: FoundCommands) => withPreparation(recipeOf(one, snapshot), job, snapshot);

@@ -191,9 +191,13 @@ interface FailedInstall {
   readonly refusedHosts: readonly string[];
 }
 
-/** Words of npm, pnpm and Yarn 1 for a package itself that they may not fetch, such as one of a code host. */
+/** Words of npm, pnpm and Yarn for a package itself that they may not fetch, such as one of a code host. */
 const PACKAGE_REFUSED =
-  /npm (?:ERR!|error) (?:code E403\b|An unknown git error occurred)|exit code 128: git ls-remote |\bERR_PNPM_FETCH_403\b|^error (?:Error: |An unexpected error occurred: ")https:\/\/\S{1,500}: tunneling socket could not be established, statusCode=403/m;
+  /npm (?:ERR!|error) (?:code E403\b|An unknown git error occurred)|exit code 128: git ls-remote |\bERR_PNPM_FETCH_403\b|\bYN0001: .{0,20}Fatal Error: unable to access '|^error (?:Error: |An unexpected error occurred: ")https:\/\/\S{1,500}: tunneling socket could not be established, statusCode=403/m;
+
+/** Whether it was a package itself: an installation without it may succeed. */
+export const isPackageRefused = (output: string, refusedHosts: readonly string[]): boolean =>
+  refusedHosts.length > 0 && PACKAGE_REFUSED.test(output);
 
 /** Whether lifecycle scripts of packages may be what failed: they did, or they were refused a host. */
 export const scriptsMayFail = (output: string, refusedHosts: readonly string[]): boolean =>

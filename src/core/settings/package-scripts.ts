@@ -101,11 +101,16 @@ function scriptName(manager: string, words: readonly string[]): string | null {
 const isLintOnly = (script: string): boolean =>
   script.split(/&&|;/).every((part) => /\b(?:lint|eslint|standard|prettier|xo|biome|audit)\b/.test(part));
 
+/** A git repository, an archive behind an address, or `owner/name` of a code host. */
+const FROM_ELSEWHERE =
+  /^(?:(?:github|gitlab|bitbucket|gist|git(?:\+\w+)?|https?):|git@|[\w-][\w.-]*\/[\w.-]+(?:#|$))/;
+
 const PackageJson = z.object({
   name: z.string().catch(''),
   scripts: z.record(z.string(), z.unknown()).catch({}),
   dependencies: z.record(z.string(), z.unknown()).catch({}),
   devDependencies: z.record(z.string(), z.unknown()).catch({}),
+  optionalDependencies: z.record(z.string(), z.unknown()).catch({}),
   packageManager: z.string().optional().catch(undefined),
   workspaces: z.unknown().optional(),
 });
@@ -117,6 +122,8 @@ export interface PackageFacts {
   readonly scripts: ReadonlyMap<string, string>;
   /** Names of packages that setup has to install. */
   readonly packages: ReadonlySet<string>;
+  /** Those that users of this one can do without, from elsewhere than a registry: as `npm pkg` names them. */
+  readonly dispensable: readonly string[];
   /** `npm`, `pnpm`, `yarn` or `bun`, if the file says so. */
   readonly manager: string | null;
   readonly hasWorkspaces: boolean;
@@ -133,7 +140,7 @@ export function readPackage(text: string): PackageFacts | null {
   }
   const parsed = PackageJson.safeParse(value);
   if (!parsed.success) return null;
-  const { name, scripts, dependencies, devDependencies, packageManager, workspaces } = parsed.data;
+  const { name, scripts, dependencies, packageManager, workspaces, ...others } = parsed.data;
   return {
     name,
     scripts: new Map(
@@ -141,7 +148,12 @@ export function readPackage(text: string): PackageFacts | null {
         typeof script === 'string' && script.trim() !== '' ? [[name, script] as const] : [],
       ),
     ),
-    packages: new Set([...Object.keys(dependencies), ...Object.keys(devDependencies)]),
+    packages: new Set([...Object.keys(dependencies), ...Object.keys(others.devDependencies)]),
+    dispensable: Object.entries(others).flatMap(([field, packages]) =>
+      Object.entries(packages).flatMap(([key, from]) =>
+        /^[@\w./-]+$/.test(key) && FROM_ELSEWHERE.test(String(from)) ? [`${field}[${key}]`] : [],
+      ),
+    ),
     manager: /^(npm|pnpm|yarn|bun)@/.exec(packageManager ?? '')?.[1] ?? null,
     hasWorkspaces: workspaces !== undefined,
   };

@@ -65,10 +65,15 @@ async function firstWay(
   return noted({ run: { ...(await runOnce(on)), unsplit: true }, on }, [], hint);
 }
 
-/** Without a report, what would bring one is said (`hint`), unless the notes say why there is none. */
+/** For a command whose runner Runoff knows. */
+const NO_REPORT =
+  'The test command passed without a test report that Runoff reads, so only its exit code counts. A test runner that prints TAP to standard output would show each test.';
+
+/** Without a report, what would bring one is said (`hint`), unless the notes or a failure say why there is none. */
 function noted({ run, on }: BaseAttempt, notes: readonly string[], hint: string | undefined): BaseAttempt {
   const { commands: _commands, ...kept } = run;
-  const all = run.source === 'exit-code' && notes.length === 0 && hint !== undefined ? [hint] : notes;
+  const said = hint ?? (succeeded(run) ? NO_REPORT : undefined);
+  const all = run.source === 'exit-code' && notes.length === 0 && said !== undefined ? [said] : notes;
   return { run: all.length > 0 ? { ...kept, notes: all } : kept, on };
 }
 

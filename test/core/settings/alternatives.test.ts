@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
+  detectChecks,
   type FailedTry,
   failureOfPip,
   MAX_ALTERNATIVES,
@@ -261,10 +262,52 @@ describe('after a set-up that failed', () => {
       'yarn install',
       'yarn install v1.22.22\nerror Error: https://api.example.com/a/b.tar.gz: tunneling socket could not be established, statusCode=403\n    at ClientRequest.onConnect',
     ],
+    [
+      'yarn install --immutable',
+      "➤ YN0001: │   Fatal Error: unable to access 'https://api.example.com/a/b.git/': CONNECT tunnel failed, response 403",
+    ],
   ])('a package that %s itself may not fetch is not tried without scripts', (setup, output) => {
     const tried = { ...failed({ setup }, 'set-up', output), refusedHosts: ['api.example.com:443'] };
     expect(next([tried])).toBeNull();
   });
+
+  const FROM_HOSTS = JSON.stringify({
+    scripts: { test: 'node test.js' },
+    dependencies: { needed: 'acme/needed' },
+    devDependencies: {
+      'tool.js': 'github:acme/tool#v1',
+      '@acme/main': 'acme/main#main',
+      archive: 'https://files.example.com/archive.tgz',
+      local: 'file:./local',
+      linked: '../linked/a',
+      own: 'workspace:*',
+      ranged: '^1.0.0',
+      'bad$(name)': 'acme/bad',
+    },
+    optionalDependencies: { fast: 'git+ssh://git@code.example.com/acme/fast.git' },
+  });
+  const REMOVAL =
+    "npm pkg delete 'devDependencies[tool.js]' 'devDependencies[@acme/main]' 'devDependencies[archive]' 'optionalDependencies[fast]'";
+
+  test.each([
+    ['package-lock.json', {}, 'npm install --no-audit --no-fund'],
+    ['pnpm-lock.yaml', {}, 'pnpm install --no-frozen-lockfile'],
+    ['yarn.lock', {}, 'yarn install'],
+    ['yarn.lock', { '.yarnrc.yml': 'nodeLinker: node-modules' }, 'yarn install --no-immutable'],
+  ])(
+    'what only development needs, and comes from a code host, is left out where that is refused: %s %j',
+    (lock, files, install) => {
+      const read = { 'package.json': FROM_HOSTS, ...files };
+      const { commands, others } = detectChecks({ files: [lock, ...Object.keys(read)], read });
+      const git = 'npm error code 128\nnpm error An unknown git error occurred';
+      const first = { ...failed(commands, 'set-up', git), refusedHosts: ['code.example.com:443'] };
+      expect(next([first], { others })).toMatchObject({
+        commands: { setup: `${REMOVAL} && ${install}`, test: commands.test },
+        instead: { setup: commands.setup },
+      });
+      expect(next([{ ...first, output: 'no space left', refusedHosts: [] }], { others })).toBeNull();
+    },
+  );
 
   test('packages of projects in folders are installed in other forms in their folders', () => {
     const tried = (setup: string, output: string, refusedHosts: readonly string[] = []) =>
