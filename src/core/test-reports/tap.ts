@@ -16,17 +16,22 @@ import { Outcomes, relativePath, reportLines } from './outcomes.ts';
 export function readTap(text: string): Outcomes {
   const lines = reportLines(text);
   const isNumbered = lines.some((line) => NUMBERED_POINT.test(line));
-  const strict = new TapReader({ isNumbered, isLenient: false });
+  const isAva = lines.some((line) => AVA_POINT.test(line));
+  const strict = new TapReader({ isNumbered, isAva, isLenient: false });
   for (const line of lines) strict.read(line);
   if (!strict.hasLost) return strict.outcomes();
   // Those that are missing may stand behind output in the same line.
-  const lenient = new TapReader({ isNumbered, isLenient: true });
+  const lenient = new TapReader({ isNumbered, isAva, isLenient: true });
   for (const line of lines) lenient.read(line);
   if (lenient.hasLost) throw new Error('its plan counts more points than it has');
   return lenient.outcomes();
 }
 
 const NUMBERED_POINT = /^\s*(not )?ok +\d{1,7}(?: +(?:- )?(.*))?$/;
+/** A test of ava with its file. */
+const AVA_POINT = /^(?:not )?ok +\d{1,7} - .+ › /;
+/** What ava writes of a hook without a title of its own, whenever it ends, and of what hooks print. */
+const AVA_COMMENT = /^# (?:(?:before|after)(?:Each)?(?:\.always)? hook(?: for .*)?$| {2}\S)/;
 /** Only read where points are missing. */
 const POINT_BEHIND_OUTPUT = /(?:not )?ok (\d{1,7})(?: .*)?$/;
 const BARE_POINT = /^\s*(not )?ok(?: +(?:- )?(.*))?$/;
@@ -70,6 +75,16 @@ const MAX_DIAGNOSTIC_LINES = 40;
 /** Lines of diagnostics, kept or not, after which a block counts as unclosed. */
 const MAX_BLOCK_LINES = 20_000;
 
+/** How a text is read. */
+interface TapForm {
+  /** Whether points have numbers; without, a line that begins with `ok` would often be a test's own output. */
+  readonly isNumbered: boolean;
+  /** Whether points may stand behind output in the same line. */
+  readonly isLenient: boolean;
+  /** Whether comments name hooks, in the order in which they end, and no tests. */
+  readonly isAva: boolean;
+}
+
 class TapReader {
   readonly #points: TapPoint[] = [];
   #levels: TapLevel[] = [newLevel(0, [])];
@@ -81,14 +96,11 @@ class TapReader {
   /** Tests are announced by `# Subtest:`, so other comments have no meaning. */
   #subtests = false;
   #over = false;
-  /** Whether points have numbers; without, a line that begins with `ok` would often be a test's own output. */
-  readonly #isNumbered: boolean;
-  readonly #isLenient: boolean;
+  readonly #as: TapForm;
   #lost = false;
 
-  constructor(options: { readonly isNumbered: boolean; readonly isLenient: boolean }) {
-    this.#isNumbered = options.isNumbered;
-    this.#isLenient = options.isLenient;
+  constructor(as: TapForm) {
+    this.#as = as;
   }
 
   /** Whether a plan that came after points counts more of them. An interrupted run does not write such a plan. */
@@ -103,7 +115,7 @@ class TapReader {
     if (rest === '') return;
     if (indent === 0 && /^TAP version \d+$/.test(rest)) this.#begin();
     else if (/^Bail out!/.test(rest)) this.#over = true;
-    else if (rest.startsWith('#')) this.#comment(indent, rest.slice(1).trim());
+    else if (rest.startsWith('#')) this.#comment(indent, rest);
     else if (rest === '{') this.#brace(indent);
     else if (rest === '}') this.#close(indent);
     else if (!this.#point(indent, rest) && !this.#plan(indent, rest) && !this.#pointBehindOutput(rest))
@@ -113,7 +125,7 @@ class TapReader {
   /** It has the next number. */
   #pointBehindOutput(rest: string): boolean {
     const own = this.#levels.at(-1);
-    const found = this.#isLenient ? POINT_BEHIND_OUTPUT.exec(rest) : null;
+    const found = this.#as.isLenient ? POINT_BEHIND_OUTPUT.exec(rest) : null;
     return (
       own !== undefined && Number(found?.[1]) === own.count + 1 && this.#point(own.indent, found?.[0] ?? '')
     );
@@ -173,7 +185,9 @@ class TapReader {
     else this.#keep(line);
   }
 
-  #comment(indent: number, text: string): void {
+  #comment(indent: number, rest: string): void {
+    if (this.#as.isAva || AVA_COMMENT.test(rest)) return;
+    const text = rest.slice(1).trim();
     const subtest = /^Subtest:? (.*)$/.exec(text);
     if (!subtest) {
       const here = this.#levelAt(indent);
@@ -225,7 +239,7 @@ class TapReader {
   }
 
   #point(indent: number, rest: string): boolean {
-    const found = (this.#isNumbered ? NUMBERED_POINT : BARE_POINT).exec(rest);
+    const found = (this.#as.isNumbered ? NUMBERED_POINT : BARE_POINT).exec(rest);
     const own = found && this.#levelAt(indent);
     if (!found || !own) return false;
     const child = this.#leave(own);

@@ -12,6 +12,25 @@ const said = (...lines: readonly string[]): unknown => {
 };
 
 describe('TAP', () => {
+  test.each([
+    ['of several files, where each point names its file', 'a › ', '# a › set-up of the database'],
+    ['of one file', '', '# afterEach.always hook for adds'],
+  ])('of ava %s, whose comments name hooks in the order in which they end', (_, file, comment) => {
+    expect(
+      tap(
+        'TAP version 13',
+        `# ${file}before hook`,
+        '#   printed by the hook',
+        `ok 1 - ${file}adds`,
+        '  # printed by the test',
+        comment,
+        `not ok 2 - ${file}subtracts`,
+        '1..2',
+        '# tests 2',
+      ),
+    ).toEqual({ [`${file}adds`]: 'passed', [`${file}subtracts`]: 'failed' });
+  });
+
   test('of tape, which tells tests by comments', () => {
     expect(
       tap(
