@@ -32,7 +32,6 @@ const NUMBERED_POINT = /^\s*(not )?ok +\d{1,7}(?: +(?:- )?(.*))?$/;
 const AVA_POINT = /^(?:not )?ok +\d{1,7} - .+ › /;
 /** What ava writes of a hook without a title of its own, whenever it ends, and of what hooks print. */
 const AVA_COMMENT = /^# (?:(?:before|after)(?:Each)?(?:\.always)? hook(?: for .*)?$| {2}\S)/;
-/** Only read where points are missing. */
 const POINT_BEHIND_OUTPUT = /(?:not )?ok (\d{1,7})(?: .*)?$/;
 const BARE_POINT = /^\s*(not )?ok(?: +(?:- )?(.*))?$/;
 
@@ -75,11 +74,10 @@ const MAX_DIAGNOSTIC_LINES = 40;
 /** Lines of diagnostics, kept or not, after which a block counts as unclosed. */
 const MAX_BLOCK_LINES = 20_000;
 
-/** How a text is read. */
 interface TapForm {
   /** Whether points have numbers; without, a line that begins with `ok` would often be a test's own output. */
   readonly isNumbered: boolean;
-  /** Whether points may stand behind output in the same line. */
+  /** Points are missing, so they may stand behind output in the same line. */
   readonly isLenient: boolean;
   /** Whether comments name hooks, in the order in which they end, and no tests. */
   readonly isAva: boolean;
@@ -91,8 +89,7 @@ class TapReader {
   /** Indentation of the open YAML block. */
   #block: { readonly indent: number; lines: number } | null = null;
   #document = 0;
-  #version = false;
-  #planned = false;
+  #isTap = false;
   /** Tests are announced by `# Subtest:`, so other comments have no meaning. */
   #subtests = false;
   #over = false;
@@ -132,7 +129,7 @@ class TapReader {
   }
 
   outcomes(): Outcomes {
-    if (!this.#version && !this.#planned) throw new Error('it is no TAP');
+    if (!this.#isTap) throw new Error('it is no TAP');
     if (this.#points.length === 0) throw new Error('it is TAP without any test');
     const parts = new Map<number, Outcomes>();
     for (const { document, path, outcome, messages, below } of this.#points) {
@@ -153,7 +150,7 @@ class TapReader {
     this.#lost ||= this.#levels.some(isShort);
     if (this.#document >= MAX_DOCUMENTS) throw new Error('it has too many parts');
     this.#document += 1;
-    this.#version = true;
+    this.#isTap = true;
     this.#levels = [newLevel(0, [])];
   }
 
@@ -259,6 +256,9 @@ class TapReader {
 
   #plan(indent: number, rest: string): boolean {
     const found = /^1\.\.(\d{1,7})(?:\s*#.*)?$/.exec(rest);
+    const [top] = this.#levels;
+    // Old versions of mocha write no version line, and a command may start several.
+    if (found && indent === 0 && top && !top.counted && top.count === top.plan) this.#begin();
     const own = found && this.#levelAt(indent);
     if (!found || !own) return false;
     this.#leave(own);
@@ -266,7 +266,7 @@ class TapReader {
     own.plan = Number(found[1]);
     own.counted = own.count > 0;
     if (own.count > own.plan) throw new Error('it has more points than it planned');
-    if (indent === 0) this.#planned = true;
+    if (indent === 0) this.#isTap = true;
     return true;
   }
 }
