@@ -100,7 +100,7 @@ export interface DetectedChecks {
   /**
    * Complete alternatives, most likely first: from another ecosystem, with fewer packages of Python, from CI workflow
    * (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip instead of a Python lock file, without
-   * packages of code hosts, from development container and Dockerfile.
+   * packages of code hosts, from development container and Dockerfile, what a makefile or the like suggests.
    */
   readonly others: readonly Recipe[];
 }
@@ -123,8 +123,7 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
   const ofCi = job === null || hidesPackages(job, guess) ? null : ci?.test;
   const test = sure ? testOf(sure) : (ofCi ?? task ?? testOf(guess) ?? travis?.test ?? null);
   const used = [ci, travis].find((one) => test !== null && one?.test === test) ?? null;
-  const build =
-    guess?.build === undefined ? (used?.build ?? null) : { command: guess.build, file: guess.file };
+  const build = (guess && commandsOf(guess).build) ?? used?.build ?? null;
   const setup = test || build ? setupOf(used, guess, ci ?? travis, containerSetup(read)) : null;
   const own = { setup, build, test };
   const setups = [setupFromRegistries(read, setup), containerSetup(read), dockerSetup(read)];
@@ -139,13 +138,14 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
     ...setups.map((one) => ({ ...own, setup: one })),
   ];
   const first = all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf);
+  const last = sure || !guess?.test ? [] : [commandsOf(guess)];
   const recipe = (one: FoundCommands) => withPreparation(recipeOf(one, snapshot), job, snapshot);
   const detected = recipe(own);
   return {
     ...detected,
     services: job?.services ?? [],
     types: detectTypeCheck(snapshot, detected.commands),
-    others: [...first, ...others.filter((one) => one.setup !== null)]
+    others: [...first, ...others.filter((one) => one.setup !== null), ...last]
       .map(recipe)
       .filter(({ commands }) => JSON.stringify(commands) !== JSON.stringify(detected.commands)),
   };

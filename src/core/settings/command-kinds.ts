@@ -223,7 +223,7 @@ export function stepKind(command: string): StepKind {
   const file = wordsOf(command).find((word) => /^[\w@./-]+\.(?:[cm]?[jt]s|sh|py|rb)$/.test(word));
   const own = INTERPRETERS.test(program) || file?.startsWith('./') === true;
   const name = own ? (file ?? '').replace(/^.*\//s, '').replace(/\.\w+$/, '') : '';
-  return stepKindByName(name) ?? 'other';
+  return /^(?:run[_-]?)?tests?(?:[_-]?runner)?$/i.test(name) ? 'tests' : (stepKindByName(name) ?? 'other');
 }
 
 /** The kind suggested by the name of a script, a make target or a tox environment; null for none. */

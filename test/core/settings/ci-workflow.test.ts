@@ -33,8 +33,24 @@ describe('where the files name no test command, the CI workflow does', () => {
       commands: { setup: 'npm ci', test: 'npm run test:ci' },
       types: null,
       from: { setup: CI, test: CI },
-      others: [],
+      others: [
+        {
+          commands: { setup: 'npm ci --no-audit --no-fund', test: 'npx vitest run' },
+          from: { setup: 'package.json', test: 'package.json' },
+        },
+      ],
       services: [],
+    });
+  });
+
+  test('lz4/lz4: the tests of its makefile follow those of CI, which need the network', () => {
+    const read = {
+      Makefile: 'test:\n\t./check\n',
+      [CI]: workflow(run('make -C tests versionsTest')),
+    };
+    expect(detect(read)).toMatchObject({
+      commands: { test: 'make -C tests versionsTest' },
+      others: [{ commands: { test: 'make test' }, from: { test: 'Makefile' } }],
     });
   });
 

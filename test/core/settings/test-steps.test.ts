@@ -169,6 +169,22 @@ describe('the test command of a public repository is taken apart', () => {
     ]);
   });
 
+  test('jprichardson/node-fs-extra: a program named test that starts a runner itself', () => {
+    const files = scripts({
+      test: 'npm run lint && npm run unit && node test.mjs',
+      unit: 'nyc node test.js',
+    });
+    const commands = reportPlan('npm test', files).commands.map(({ check, command, report }) => [
+      check ?? report?.source,
+      command.replace(/^export PATH=[^;]*; /, ''),
+    ]);
+    expect(commands).toEqual([
+      ['lint: npm run lint', 'npm run lint'],
+      ['folder', 'nyc node test.js'],
+      ['folder', 'node test.mjs'],
+    ]);
+  });
+
   test('micromark/micromark: the build of all packages is a step before the tests', () => {
     const files = {
       ...scripts({
