@@ -173,6 +173,7 @@ describe('the test command of a public repository is taken apart', () => {
     const files = scripts({
       test: 'npm run lint && npm run unit && node test.mjs',
       unit: 'nyc node test.js',
+      lint: 'standard',
     });
     const commands = reportPlan('npm test', files).commands.map(({ check, command, report }) => [
       check ?? report?.source,
