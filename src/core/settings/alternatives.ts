@@ -1,7 +1,7 @@
 import { checkFiles } from './detected-checks.ts';
 import { removesPackages } from './last-resorts.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
-import { isPackageRefused, otherInstalls, scriptsMayFail } from './other-installs.ts';
+import { firstInstall, isPackageRefused, otherInstalls, scriptsMayFail } from './other-installs.ts';
 import {
   setupWithMachinePython,
   setupWithoutExtras,
@@ -60,6 +60,7 @@ export function nextRecipe(
   if (!first || !last || last.stopped === 'wall' || tries.length > MAX_ALTERNATIVES) return null;
   const proposals = [
     ...PROPOSALS[last.step](last),
+    ...(last.step === 'tests' ? withUntypedBuild(tries) : []),
     ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
   ];
   const seen = new Set(tries.map(({ recipe }) => keyOf(recipe.commands)));
@@ -131,17 +132,6 @@ function differs(
   return commands.test !== undefined && commands.test !== recipe.commands.test;
 }
 
-/** Installs the packages of the whole repository, with no others. */
-const WHOLE_INSTALL =
-  /^((?:[A-Z_]\w*=\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\w-]+(?:=[\w./:-]*)?)*)(?= && |$)/;
-
-/** The first command of a set-up if it is such one, its program, and what follows. */
-function firstInstall(setup = '') {
-  const [, install = '', ...programs] = WHOLE_INSTALL.exec(setup) ?? [];
-  const program = programs.find((one) => one !== undefined) ?? '';
-  return { install, program, rest: setup.slice(install.length) };
-}
-
 /**
  * A recipe whose packages are installed as they could be after the same manager had failed: it would fail again without
  * these options.
@@ -173,6 +163,15 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
       ? [withCommand(recipe, 'build', `${WITH_OLD_HASH} ${build}`)]
       : [];
   return [...old, ...fewerOptions(recipe), without(recipe, 'build')];
+}
+
+/** Errors of TypeScript, which writes its files all the same: without a lock file, newer packages bring them. */
+const TYPE_ERRORS = /\berror TS\d{4,5}: /;
+
+/** Where tests say nothing without it, a build that failed by its types alone. */
+function withUntypedBuild(tries: readonly FailedTry[]): readonly Recipe[] {
+  const { recipe } = tries.find(({ step, output }) => step === 'build' && TYPE_ERRORS.test(output)) ?? {};
+  return recipe ? [withCommand(recipe, 'build', `${recipe.commands.build} || true`)] : [];
 }
 
 /**

@@ -184,6 +184,17 @@ function hasPackageOf(host: string, output: string): boolean {
   return false;
 }
 
+/** Installs the packages of the whole repository, with no others. */
+const WHOLE_INSTALL =
+  /^((?:[A-Z_]\w*=\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\w-]+(?:=[\w./:-]*)?)*)(?= && |$)/;
+
+/** The first command of a set-up if it is such one, its program, and what follows. */
+export function firstInstall(setup = '') {
+  const [, install = '', ...programs] = WHOLE_INSTALL.exec(setup) ?? [];
+  const program = programs.find((one) => one !== undefined) ?? '';
+  return { install, program, rest: setup.slice(install.length) };
+}
+
 interface FailedInstall {
   /** The command's output, or its end. */
   readonly output: string;

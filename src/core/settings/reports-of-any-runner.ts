@@ -1,4 +1,4 @@
-import { appended, pytestOptions, rspecOptions } from './report-options.ts';
+import { ADDED, appended, pytestOptions, rspecOptions } from './report-options.ts';
 import type { ReportSource } from './report-source.ts';
 
 /**
@@ -47,18 +47,19 @@ const optionsOfNode = (folder: string) => ({
   jest: appended('jest', [], folder).replace('/report.', '/jest-PID.').split(' '),
   vitest: ['--reporter=default', '--reporter=json', `--outputFile.json=${folder}/vitest-PID.json`],
   mocha: appended('mocha', [], folder).replace('/report.', '/mocha-PID.').split(' '),
+  ava: [ADDED.ava],
 });
 
 /**
- * Loaded by each program of Node before its own code: jest, vitest and mocha read no options from the environment, so
+ * Loaded by each program of Node before its own code: jest, vitest, mocha and ava read no options from the environment, so
  * they get them as arguments, with a file for each process; so do jest and mocha where a program of the repository
  * starts them through their interface. Runners that their tests start get none: these run samples. Nor does one that is
  * told to write such a report itself, which it refuses to write twice: its exit code counts. Of vitest, a file of
- * another reporter is named as that reporter's. Before 9.2, mocha writes no file, so its TAP is read.
+ * another reporter is named as that reporter's. Before 9.2, mocha writes no file, so its TAP is read, as ava's.
  */
 const optionsScript = (folder: string): string => String.raw`
 const [, program = '', ...given] = process.argv;
-const bin = /node_modules[/\\](?:\.bin|(?:jest|jest-cli|mocha)[/\\]bin|vitest)[/\\]_?(jest|vitest|mocha)(?:\.[cm]?js)?$/;
+const bin = /node_modules[/\\](?:\.bin|(?:jest|jest-cli|mocha)[/\\]bin|vitest)[/\\]_?(jest|vitest|mocha|ava)(?:\.[cm]?js)?$/;
 const [, runner] = bin.exec(program) || [];
 const end = given.includes('--') ? given.indexOf('--') : given.length;
 const words = given.slice(0, end);
@@ -72,6 +73,7 @@ const writesOwn = {
   jest: () => says(/^--json$/) || says(isFile),
   vitest: () => reporters.includes('json') || says(/^--output-?[fF]ile\.json/) || (says(isFile) && !named),
   mocha: () => false,
+  ava: () => says(/^(?:--tap|-t)$/),
 };
 const self = ${JSON.stringify(`--require=${folder}/${OPTIONS_FILE}`)};
 const keepToItself = () => {

@@ -87,7 +87,7 @@ export const unknownCommand = (command: string, folder: string): TestCommand => 
 });
 
 /** Runners that a program which they load tells to write a report (`optionsScript`). */
-const TOLD_BY_ENVIRONMENT: ReadonlySet<string> = new Set(['jest', 'vitest', 'mocha']);
+const TOLD_BY_ENVIRONMENT: ReadonlySet<string> = new Set(['jest', 'vitest', 'mocha', 'ava']);
 
 /** A program between the command and its runner may refuse options, or understand them otherwise. */
 export const otherForms = (

@@ -456,6 +456,19 @@ describe('after a build that failed', () => {
     expect(second?.commands.build).toBe('NODE_OPTIONS=--openssl-legacy-provider npm run build');
     expect(next([tried, { ...tried, recipe: second as Recipe }])?.commands).toEqual({ test: 'npm test' });
   });
+
+  test('mrmlnc/fast-glob: errors of types do not keep it from writing what tests need', () => {
+    const commands = { setup: 'npm install', build: 'npm run build', test: 'npm test' };
+    const { build: _, ...without } = commands;
+    const types = failed(commands, 'build', "a.d.cts(3,8): error TS1259: Module 'a' can only be …");
+    const silent = failed(without, 'tests', 'Error: No test files found: "out/**/*.spec.js"');
+    expect(next([types])?.commands).toEqual(without);
+    expect(next([types, silent])).toMatchObject({
+      commands: { ...commands, build: 'npm run build || true' },
+      instead: { build: 'npm run build' },
+    });
+    expect(next([{ ...types, output: 'Error: out of disk' }, silent])).toBeNull();
+  });
 });
 
 describe('after tests that say nothing', () => {

@@ -736,7 +736,10 @@ describe('the plan of a command with several steps', () => {
     expect(plan.focus(['test.js'])).toMatchObject([{ command: `${PATH}ava --tap "$@"`, args: ['test.js'] }]);
     expect(plan.commands.map(({ otherwise = [] }) => otherwise)).toEqual([
       [],
-      [expect.objectContaining({ form: 'plain', command: `${PATH}ava`, env: {}, report: null })],
+      [
+        expect.objectContaining({ form: 'environment', command: `${PATH}ava` }),
+        expect.objectContaining({ form: 'plain', command: `${PATH}ava`, env: {}, report: null }),
+      ],
       [],
     ]);
     expect(plan.otherwise?.commands).toMatchObject([{ command: 'npm test', report: null }]);

@@ -193,12 +193,14 @@ test.each([
   ['vitest --outputFile.junit=a.xml', `--outputFile.junit=a.xml --reporter=default ${VITEST_JSON}`],
   ['vitest --reporter=json --outputFile=own.json', '--reporter=json --outputFile=own.json'],
   ['vitest --outputFile=own.txt', '--outputFile=own.txt'],
+  ['ava src', 'src --tap'],
+  ['ava --tap', '--tap'],
 ])(
   'a runner that a script starts as `%s` is asked once for a report, and its tests are not',
   (called, given) => {
     const bin = join(dir, 'stand-in/node_modules/.bin');
     mkdirSync(bin, { recursive: true });
-    for (const name of ['jest', 'vitest']) writeFileSync(join(bin, name), GIVEN, { mode: 0o755 });
+    for (const name of ['jest', 'vitest', 'ava']) writeFileSync(join(bin, name), GIVEN, { mode: 0o755 });
     const real = join(dir, 'real');
     const linked = join(dir, 'linked');
     mkdirSync(real, { recursive: true });
