@@ -98,9 +98,9 @@ export interface DetectedChecks {
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
   /**
-   * Complete alternatives, most likely first: from another ecosystem, with fewer packages of Python, from CI workflow
-   * (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip instead of a Python lock file, without
-   * packages of code hosts, from development container and Dockerfile, what a makefile or the like suggests.
+   * Complete alternatives, most likely first: from another ecosystem, without packages of code hosts, with fewer packages of
+   * Python, from CI workflow (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip instead of a
+   * Python lock file, from development container and Dockerfile, what a makefile or the like suggests.
    */
   readonly others: readonly Recipe[];
 }
@@ -126,16 +126,16 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
   const build = (guess && commandsOf(guess).build) ?? used?.build ?? null;
   const setup = test || build ? setupOf(used, guess, ci ?? travis, containerSetup(read)) : null;
   const own = { setup, build, test };
-  const setups = [setupFromRegistries(read, setup), containerSetup(read), dockerSetup(read)];
+  const leaner = [setupFromRegistries(read, setup), ...leanerSetups(snapshot, setup)];
   const bare = testsWithoutCoverage(read);
   const narrower = test && narrowerTests(read, test);
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
-    ...leanerSetups(snapshot, setup).map((one) => ({ ...own, setup: one })),
+    ...leaner.map((one) => ({ ...own, setup: one })),
     ...[ci, alone, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     ...(narrower ? [{ ...own, test: narrower }] : []),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
-    ...setups.map((one) => ({ ...own, setup: one })),
+    ...[containerSetup(read), dockerSetup(read)].map((one) => ({ ...own, setup: one })),
   ];
   const first = all.filter((one) => one === all.find(isSure) && one !== sure).map(commandsOf);
   const last = sure || !guess?.test ? [] : [commandsOf(guess)];

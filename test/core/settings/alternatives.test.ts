@@ -272,7 +272,7 @@ describe('after a set-up that failed', () => {
   });
 
   const FROM_HOSTS = JSON.stringify({
-    scripts: { test: 'node test.js' },
+    scripts: { test: 'mocha', 'test:ci': 'mocha --ci' },
     dependencies: { needed: 'acme/needed' },
     devDependencies: {
       'tool.js': 'github:acme/tool#v1',
@@ -298,14 +298,23 @@ describe('after a set-up that failed', () => {
     'what only development needs, and comes from a code host, is left out where that is refused: %s %j',
     (lock, files, install) => {
       const read = { 'package.json': FROM_HOSTS, ...files };
-      const { commands, others } = detectChecks({ files: [lock, ...Object.keys(read)], read });
+      const steps = ['npm install --foreground-scripts', 'npm run test:ci'].map(
+        (one) => `      - run: ${one}`,
+      );
+      const ci = ['on: push', 'jobs:', '  test:', '    runs-on: ubuntu-latest', '    steps:', ...steps].join(
+        '\n',
+      );
+      const all = { ...read, '.github/workflows/ci.yml': ci };
+      const { commands, others } = detectChecks({ files: [lock, ...Object.keys(all)], read: all });
+      expect(others).toHaveLength(2);
       const git = 'npm error code 128\nnpm error An unknown git error occurred';
       const first = { ...failed(commands, 'set-up', git), refusedHosts: ['code.example.com:443'] };
       expect(next([first], { others })).toMatchObject({
         commands: { setup: `${REMOVAL} && ${install}`, test: commands.test },
         instead: { setup: commands.setup },
       });
-      expect(next([{ ...first, output: 'no space left', refusedHosts: [] }], { others })).toBeNull();
+      const full = next([{ ...first, output: 'no space left', refusedHosts: [] }], { others });
+      expect(full?.commands.setup).toBe('npm install --foreground-scripts');
     },
   );
 
