@@ -1,5 +1,12 @@
 import type { TestOutcome } from '../evidence/index.ts';
 import { Outcomes, relativePath, reportLines } from './outcomes.ts';
+import {
+  BARE_POINT,
+  NUMBERED_POINT,
+  POINT_BEHIND_OUTPUT,
+  parseDescription,
+  withoutHooksOfAva,
+} from './tap-lines.ts';
 
 /**
  * Parses TAP 12 to 14, with subtests and YAML diagnostics (testanything.org, tap-version-14-specification), as
@@ -14,26 +21,17 @@ import { Outcomes, relativePath, reportLines } from './outcomes.ts';
  * itself, is not detected here. The numbers of points prove nothing: node:test itself repeats them for two files.
  */
 export function readTap(text: string): Outcomes {
-  const lines = reportLines(text);
+  const lines = withoutHooksOfAva(reportLines(text));
   const isNumbered = lines.some((line) => NUMBERED_POINT.test(line));
-  const isAva = lines.some((line) => AVA_POINT.test(line));
-  const strict = new TapReader({ isNumbered, isAva, isLenient: false });
+  const strict = new TapReader({ isNumbered, isLenient: false });
   for (const line of lines) strict.read(line);
   if (!strict.hasLost) return strict.outcomes();
   // Those that are missing may stand behind output in the same line.
-  const lenient = new TapReader({ isNumbered, isAva, isLenient: true });
+  const lenient = new TapReader({ isNumbered, isLenient: true });
   for (const line of lines) lenient.read(line);
   if (lenient.hasLost) throw new Error('its plan counts more points than it has');
   return lenient.outcomes();
 }
-
-const NUMBERED_POINT = /^\s*(not )?ok +\d{1,7}(?: +(?:- )?(.*))?$/;
-/** A test of ava with its file. */
-const AVA_POINT = /^(?:not )?ok +\d{1,7} - .+ › /;
-/** What ava writes of a hook without a title of its own, whenever it ends, and of what hooks print. */
-const AVA_COMMENT = /^# (?:(?:before|after)(?:Each)?(?:\.always)? hook(?: for .*)?$| {2}\S)/;
-const POINT_BEHIND_OUTPUT = /(?:not )?ok (\d{1,7})(?: .*)?$/;
-const BARE_POINT = /^\s*(not )?ok(?: +(?:- )?(.*))?$/;
 
 interface TapPoint {
   /** Index of the document that contains it. */
@@ -79,8 +77,6 @@ interface TapForm {
   readonly isNumbered: boolean;
   /** Points are missing, so they may stand behind output in the same line. */
   readonly isLenient: boolean;
-  /** Whether comments name hooks, in the order in which they end, and no tests. */
-  readonly isAva: boolean;
 }
 
 class TapReader {
@@ -183,7 +179,6 @@ class TapReader {
   }
 
   #comment(indent: number, rest: string): void {
-    if (this.#as.isAva || AVA_COMMENT.test(rest)) return;
     const text = rest.slice(1).trim();
     const subtest = /^Subtest:? (.*)$/.exec(text);
     if (!subtest) {
@@ -284,17 +279,4 @@ function newLevel(indent: number, path: readonly string[]): TapLevel {
     tally: { any: false, failed: false },
     braced: false,
   };
-}
-
-/**
- * A description without its directive, its time, and the brace of a subtest that follows. Runners write a directive
- * between blanks; in `Iterator#skip` and `#todos` the hash is part of the name.
- */
-function parseDescription(text: string): { name: string; directive: boolean; braced: boolean } {
-  const braced = text.endsWith(' {');
-  const whole = braced ? text.slice(0, -2) : text;
-  const at = whole.search(/(?:^|\s)#\s+(?:(?:skip(?:ped)?|todo)\b|time=)/i);
-  const name = at < 0 ? whole : whole.slice(0, at);
-  const directive = at >= 0 && /(?:^|\s)#\s+(?:skip|todo)/i.test(whole.slice(at));
-  return { name: name.replaceAll('\\#', '#').trim(), directive, braced };
 }

@@ -31,6 +31,28 @@ describe('TAP', () => {
     ).toEqual({ [`${file}adds`]: 'passed', [`${file}subtracts`]: 'failed' });
   });
 
+  test('of other runners whose names look like those of ava and its hooks', () => {
+    const node = ['# Subtest: parser', '    # Subtest: adds', '    ok 1 - adds', '    1..1', 'ok 1 - parser'];
+    expect(tap('TAP version 13', ...node, '# Subtest: Home › Docs', 'ok 2 - Home › Docs', '1..2')).toEqual({
+      'parser > adds': 'passed',
+      'Home › Docs': 'passed',
+    });
+    const tape = [
+      'TAP version 13',
+      '# before hook',
+      'ok 1 equal',
+      '# after hook for x',
+      'ok 2 equal',
+      '1..2',
+    ];
+    const ava = ['TAP version 13', 'ok 1 - a › adds', '# a › after hook', '1..1'];
+    expect(tap(...ava, ...tape)).toEqual({
+      'a › adds': 'passed',
+      'before hook > equal': 'passed',
+      'after hook for x > equal': 'passed',
+    });
+  });
+
   test('of tape, which tells tests by comments', () => {
     expect(
       tap(
