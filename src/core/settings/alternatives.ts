@@ -1,7 +1,12 @@
 import { checkFiles } from './detected-checks.ts';
-import { removesPackages } from './last-resorts.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
-import { firstInstall, isPackageRefused, otherInstalls, scriptsMayFail } from './other-installs.ts';
+import {
+  firstInstall,
+  isPackageRefused,
+  otherInstalls,
+  removesPackages,
+  scriptsMayFail,
+} from './other-installs.ts';
 import {
   setupWithMachinePython,
   setupWithoutExtras,
@@ -19,6 +24,7 @@ import {
 } from './repository-recipe.ts';
 import type { Settings } from './settings.ts';
 import { toolchainFiles } from './toolchain.ts';
+import { failsByTypes } from './type-checks.ts';
 
 /** The recipe detected from a commit's settings and files, and its alternatives. */
 export interface DetectedRecipe {
@@ -58,10 +64,13 @@ export function nextRecipe(
   const [first] = tries;
   const last = tries.at(-1);
   if (!first || !last || last.stopped === 'wall' || tries.length > MAX_ALTERNATIVES) return null;
+  const isRefused = tries.some(({ output, refusedHosts = [] }) => isPackageRefused(output, refusedHosts));
   const proposals = [
     ...PROPOSALS[last.step](last),
     ...(last.step === 'tests' ? withUntypedBuild(tries) : []),
-    ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
+    ...others
+      .filter((one) => (isRefused || !removesPackages(one.commands.setup)) && differs(one, first, last.step))
+      .map((one) => withWorkingInstall(one, tries)),
   ];
   const seen = new Set(tries.map(({ recipe }) => keyOf(recipe.commands)));
   const failed = new Set(
@@ -121,12 +130,7 @@ const setupKey = ({ setup = '' }: CheckCommands): string =>
   setup.replace(/ --(?:no-(?:audit|fund|progress)|(?:audit|fund|progress)=false)(?= |$)/g, '');
 
 /** Whether a recipe has another command for the failed step, or needs none for other tests; otherwise it cannot help. */
-function differs(
-  { commands }: Recipe,
-  { recipe, output, refusedHosts = [] }: FailedTry,
-  step: FailedTry['step'],
-): boolean {
-  if (removesPackages(commands.setup) && !isPackageRefused(output, refusedHosts)) return false;
+function differs({ commands }: Recipe, { recipe }: FailedTry, step: FailedTry['step']): boolean {
   const name = step === 'set-up' ? 'setup' : step === 'tests' ? 'test' : 'build';
   if (commands[name] !== undefined) return commands[name] !== recipe.commands[name];
   return commands.test !== undefined && commands.test !== recipe.commands.test;
@@ -165,13 +169,12 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
   return [...old, ...fewerOptions(recipe), without(recipe, 'build')];
 }
 
-/** Errors of TypeScript, which writes its files all the same: without a lock file, newer packages bring them. */
-const TYPE_ERRORS = /\berror TS\d{4,5}: /;
-
 /** Where tests say nothing without it, a build that failed by its types alone. */
 function withUntypedBuild(tries: readonly FailedTry[]): readonly Recipe[] {
-  const { recipe } = tries.find(({ step, output }) => step === 'build' && TYPE_ERRORS.test(output)) ?? {};
-  return recipe ? [withCommand(recipe, 'build', `${recipe.commands.build} || true`)] : [];
+  const { recipe } = tries.find((one) => one.step === 'build' && failsByTypes(one)) ?? {};
+  const { build = '' } = recipe?.commands ?? {};
+  const whole = /[;\n|]/.test(build) ? `{ ${build}; }` : build;
+  return recipe ? [withCommand(recipe, 'build', `${whole} || true`)] : [];
 }
 
 /**

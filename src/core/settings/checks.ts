@@ -12,10 +12,10 @@ import {
   type FoundCommand,
   LAST_RESORT_FILES,
   narrowerTests,
-  setupFromRegistries,
   taskTest,
   testsWithoutCoverage,
 } from './last-resorts.ts';
+import { setupFromRegistries } from './other-installs.ts';
 import { pythonProject } from './python-project.ts';
 import {
   MAKE_VENV,
@@ -126,7 +126,7 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
   const build = (guess && commandsOf(guess).build) ?? used?.build ?? null;
   const setup = test || build ? setupOf(used, guess, ci ?? travis, containerSetup(read)) : null;
   const own = { setup, build, test };
-  const leaner = [setupFromRegistries(read, setup), ...leanerSetups(snapshot, setup)];
+  const leaner = [setupFromRegistries(read['package.json'], setup), ...leanerSetups(snapshot, setup)];
   const bare = testsWithoutCoverage(read);
   const narrower = test && narrowerTests(read, test);
   const others = [

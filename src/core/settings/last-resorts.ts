@@ -66,36 +66,6 @@ export function containerSetup(read: Read): FoundCommand | null {
   return null;
 }
 
-/** How package managers install what differs from their lock file. */
-const UNLOCKED: readonly (readonly [locked: RegExp, unlocked: string])[] = [
-  [/^npm ci\b/, 'npm install'],
-  [/^(pnpm install\b.*) --frozen-lockfile\b/, '$1 --no-frozen-lockfile'],
-  [/^(yarn install\b.*) --immutable\b/, '$1 --no-immutable'],
-  [/^(yarn install\b.*) --frozen-lockfile\b/, '$1'],
-];
-const REMOVE_PACKAGES = 'npm pkg delete ';
-
-/**
- * The same set-up without packages for development, and optional ones, that come from code hosts, which may not be
- * reached. Null if there are none.
- */
-export function setupFromRegistries(read: Read, setup: FoundCommand | null): FoundCommand | null {
-  const [install = '', ...more] = chainParts(setup?.command ?? '') ?? [];
-  const packages = readPackage(read['package.json'] ?? '')?.dispensable ?? [];
-  if (
-    setup === null ||
-    packages.length === 0 ||
-    !/^(?:npm (?:ci|install)|(?:pnpm|yarn) install)\b/.test(install)
-  )
-    return null;
-  const unlocked = UNLOCKED.reduce((one, [locked, becomes]) => one.replace(locked, becomes), install);
-  const removal = `${REMOVE_PACKAGES}${packages.map(shellQuoted).join(' ')}`;
-  return { ...setup, command: [removal, unlocked, ...more].join(' && ') };
-}
-
-/** Whether a set-up is such a one. */
-export const removesPackages = (setup = ''): boolean => setup.startsWith(REMOVE_PACKAGES);
-
 /** Maximum characters of a Dockerfile that are read. */
 const MAX_DOCKERFILE_CHARS = 64 * 1024;
 

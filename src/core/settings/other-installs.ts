@@ -1,5 +1,7 @@
 import { chainParts } from './command-kinds.ts';
 import { folderParts, inFolder } from './folder-parts.ts';
+import { type FoundCommand, shellQuoted } from './last-resorts.ts';
+import { readPackage } from './package-scripts.ts';
 
 /** Uses other options of a package manager if its output matches. */
 interface Rule {
@@ -184,15 +186,46 @@ function hasPackageOf(host: string, output: string): boolean {
   return false;
 }
 
-/** Installs the packages of the whole repository, with no others. */
-const WHOLE_INSTALL =
-  /^((?:[A-Z_]\w*=\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\w-]+(?:=[\w./:-]*)?)*)(?= && |$)/;
+/** The command before an install that leaves packages out. */
+const REMOVAL = "npm pkg delete (?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ";
+const REMOVES = RegExp(`^${REMOVAL}`);
 
-/** The first command of a set-up if it is such one, its program, and what follows. */
+/** Whether a set-up leaves packages out that package.json names. */
+export const removesPackages = (setup = ''): boolean => REMOVES.test(setup);
+
+/** Installs the packages of the whole repository, with no others. */
+const WHOLE_INSTALL = RegExp(
+  `^((?:${REMOVAL})?(?:[A-Z_]\\w*=\\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\\w-]+(?:=[\\w./:-]*)?)*)(?= && |$)`,
+);
+
+/** The first command of a set-up if it is one, its program, and what follows. */
 export function firstInstall(setup = '') {
   const [, install = '', ...programs] = WHOLE_INSTALL.exec(setup) ?? [];
   const program = programs.find((one) => one !== undefined) ?? '';
   return { install, program, rest: setup.slice(install.length) };
+}
+
+/** How package managers install what differs from their lock file. */
+const UNLOCKED: Readonly<Record<string, (install: string) => string>> = {
+  npm: (install) => install.replace(/\bnpm (?:ci|i)(?= |$)/, 'npm install'),
+  pnpm: (install) => `${install.replace(/ --frozen-lockfile\b/, '')} --no-frozen-lockfile`,
+  yarn: (install) => install.replace(/ --frozen-lockfile\b/, '').replace('--immutable', '--no-immutable'),
+};
+
+/**
+ * The same set-up without packages for development, and optional ones, that come from code hosts, which may not be
+ * reached. Null if package.json has none.
+ */
+export function setupFromRegistries(
+  packageJson: string | undefined,
+  setup: FoundCommand | null,
+): FoundCommand | null {
+  const packages = readPackage(packageJson ?? '')?.dispensable ?? [];
+  const { install, program, rest } = firstInstall(setup?.command);
+  const unlocked = UNLOCKED[program];
+  if (setup === null || unlocked === undefined || packages.length === 0) return null;
+  const removal = `npm pkg delete ${packages.map(shellQuoted).join(' ')}`;
+  return { ...setup, command: `${removal} && ${unlocked(install)}${rest}` };
 }
 
 interface FailedInstall {

@@ -101,9 +101,9 @@ function scriptName(manager: string, words: readonly string[]): string | null {
 const isLintOnly = (script: string): boolean =>
   script.split(/&&|;/).every((part) => /\b(?:lint|eslint|standard|prettier|xo|biome|audit)\b/.test(part));
 
-/** A git repository, an archive behind an address, or `owner/name` of a code host. */
+/** A git repository, an archive behind an address, or `owner/name` of a code host; not an archive of a registry. */
 const FROM_ELSEWHERE =
-  /^(?:(?:github|gitlab|bitbucket|gist|git(?:\+\w+)?|https?):|git@|[\w-][\w.-]*\/[\w.-]+(?:#|$))/;
+  /^(?:(?:github|gitlab|bitbucket|gist|ssh|git(?:\+\w+)?|https?(?!.*\/-\/[^/]+\.tgz$)):|[\w.-]+@[\w.-]+:|[\w-][\w.-]*\/[\w.-]+(?:#|$))/;
 
 const PackageJson = z.object({
   name: z.string().catch(''),
@@ -151,7 +151,9 @@ export function readPackage(text: string): PackageFacts | null {
     packages: new Set([...Object.keys(dependencies), ...Object.keys(others.devDependencies)]),
     dispensable: Object.entries(others).flatMap(([field, packages]) =>
       Object.entries(packages).flatMap(([key, from]) =>
-        /^[@\w./-]+$/.test(key) && FROM_ELSEWHERE.test(String(from)) ? [`${field}[${key}]`] : [],
+        /^[@\w./-]+$/.test(key) && typeof from === 'string' && FROM_ELSEWHERE.test(from)
+          ? [`${field}[${key}]`]
+          : [],
       ),
     ),
     manager: /^(npm|pnpm|yarn|bun)@/.exec(packageManager ?? '')?.[1] ?? null,

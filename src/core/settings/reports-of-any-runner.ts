@@ -59,8 +59,8 @@ const optionsOfNode = (folder: string) => ({
  */
 const optionsScript = (folder: string): string => String.raw`
 const [, program = '', ...given] = process.argv;
-const bin = /node_modules[/\\](?:\.bin|(?:jest|jest-cli|mocha)[/\\]bin|vitest)[/\\]_?(jest|vitest|mocha|ava)(?:\.[cm]?js)?$/;
-const [, runner] = bin.exec(program) || [];
+const bin = /node_modules[/\\](?:(?:\.bin|(?:jest|jest-cli|mocha)[/\\]bin|vitest)[/\\]_?(jest|vitest|mocha|ava)(?:\.[cm]?js)?|(ava)[/\\](?:entrypoints[/\\])?cli\.m?js)$/;
+const runner = (bin.exec(program) || []).slice(1).find(Boolean);
 const end = given.includes('--') ? given.indexOf('--') : given.length;
 const words = given.slice(0, end);
 const says = (pattern) => words.some((word) => pattern.test(word));

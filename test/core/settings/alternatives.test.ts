@@ -282,12 +282,17 @@ describe('after a set-up that failed', () => {
       linked: '../linked/a',
       own: 'workspace:*',
       ranged: '^1.0.0',
+      packed: 'https://registry.example.com/packed/-/packed-1.0.0.tgz',
       'bad$(name)': 'acme/bad',
+      bad: { toString: 1 },
     },
-    optionalDependencies: { fast: 'git+ssh://git@code.example.com/acme/fast.git' },
+    optionalDependencies: {
+      fast: 'git+ssh://git@code.example.com/acme/fast.git',
+      copied: 'git@code.example.com:acme/b',
+    },
   });
   const REMOVAL =
-    "npm pkg delete 'devDependencies[tool.js]' 'devDependencies[@acme/main]' 'devDependencies[archive]' 'optionalDependencies[fast]'";
+    "npm pkg delete 'devDependencies[tool.js]' 'devDependencies[@acme/main]' 'devDependencies[archive]' 'optionalDependencies[fast]' 'optionalDependencies[copied]'";
 
   test.each([
     ['package-lock.json', {}, 'npm install --no-audit --no-fund'],
@@ -313,10 +318,23 @@ describe('after a set-up that failed', () => {
         commands: { setup: `${REMOVAL} && ${install}`, test: commands.test },
         instead: { setup: commands.setup },
       });
+      // A script may have been refused before the package.
+      const script = failed({ ...commands, setup: 'npm ci --verbose' }, 'set-up', 'npm error command failed');
+      expect(next([script, first], { others })?.commands.setup).toBe(`${REMOVAL} && ${install}`);
       const full = next([{ ...first, output: 'no space left', refusedHosts: [] }], { others });
       expect(full?.commands.setup).toBe('npm install --foreground-scripts');
     },
   );
+
+  test('what was left out is left out for other tests as well', () => {
+    const git = 'npm error code 128\nnpm error An unknown git error occurred';
+    const commands = { setup: 'npm install', test: 'npm test' };
+    const removal = "npm pkg delete 'devDependencies[a]' && npm install";
+    const refused = { ...failed(commands, 'set-up', git), refusedHosts: ['code.example.com:443'] };
+    const silent = failed({ ...commands, setup: removal }, 'tests', 'nyc: no');
+    const others = [recipe({ ...commands, test: 'npx --no-install mocha' })];
+    expect(next([refused, silent], { others })?.commands).toEqual({ ...others[0]?.commands, setup: removal });
+  });
 
   test('packages of projects in folders are installed in other forms in their folders', () => {
     const tried = (setup: string, output: string, refusedHosts: readonly string[] = []) =>
@@ -476,7 +494,16 @@ describe('after a build that failed', () => {
       commands: { ...commands, build: 'npm run build || true' },
       instead: { build: 'npm run build' },
     });
-    expect(next([{ ...types, output: 'Error: out of disk' }, silent])).toBeNull();
+    for (const other of [
+      { output: 'Error: out of disk' },
+      { output: `${types.output}\n[!] Error: ENOSPC` },
+      { output: "tsconfig.json(3,5): error TS5023: Unknown compiler option 'a'." },
+      { stopped: 'memory' as const },
+    ])
+      expect(next([{ ...types, ...other }, silent])).toBeNull();
+    const two = { ...commands, build: 'tsc -p a; node gen.js' };
+    const chain = next([{ ...types, recipe: recipe(two) }, silent]);
+    expect(chain?.commands.build).toBe('{ tsc -p a; node gen.js; } || true');
   });
 });
 

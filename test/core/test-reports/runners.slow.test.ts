@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshReports, reportPlan, type TestCommand } from '../../../src/core/settings/index.ts';
 import { readTestReport } from '../../../src/core/test-reports/index.ts';
@@ -195,12 +195,17 @@ test.each([
   ['vitest --outputFile=own.txt', '--outputFile=own.txt'],
   ['ava src', 'src --tap'],
   ['ava --tap', '--tap'],
+  ['../ava/entrypoints/cli.mjs src', 'src --tap'],
 ])(
   'a runner that a script starts as `%s` is asked once for a report, and its tests are not',
   (called, given) => {
     const bin = join(dir, 'stand-in/node_modules/.bin');
     mkdirSync(bin, { recursive: true });
     for (const name of ['jest', 'vitest', 'ava']) writeFileSync(join(bin, name), GIVEN, { mode: 0o755 });
+    // As pnpm starts it.
+    const entry = join(bin, '../ava/entrypoints/cli.mjs');
+    mkdirSync(dirname(entry), { recursive: true });
+    writeFileSync(entry, GIVEN, { mode: 0o755 });
     const real = join(dir, 'real');
     const linked = join(dir, 'linked');
     mkdirSync(real, { recursive: true });
