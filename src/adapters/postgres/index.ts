@@ -88,16 +88,20 @@ export async function openClient(url: string, options: ClientOptions): Promise<p
   const { limits = LIMITS, holds = false, frozenMs } = options;
   const client = newClient(url, options);
   await client.connect();
-  const pingMs = Math.min(PING_INTERVAL_MS, limits.silenceMs, (frozenMs ?? Number.POSITIVE_INFINITY) / 3);
   if (frozenMs !== undefined) {
-    await client.query(
-      `select set_config(name, $1, false) from pg_settings where name = 'idle_session_timeout'`,
-      [String(frozenMs)],
-    );
+    await client.query(LIMIT_IDLE, [String(frozenMs)]).catch(async (error) => {
+      await client.end();
+      throw error;
+    });
   }
+  const pingMs = Math.min(PING_INTERVAL_MS, limits.silenceMs, (frozenMs ?? Number.POSITIVE_INFINITY) / 3);
   if (holds) pingRegularly(client, pingMs);
   return client;
 }
+
+/** Sets no parameter that the server does not know, or that the URL sets. */
+const LIMIT_IDLE = `select set_config(name, $1, false) from pg_settings
+  where name = 'idle_session_timeout' and source <> 'client'`;
 
 /**
  * Tries to take the database's lock of this number, without waiting for it; it is released when the connection ends.

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sql } from 'kysely';
+import type pg from 'pg';
 import type { ExecutorFacts, ExecutorRecord, Executors, Identity, Store } from '../../ports/index.ts';
 import { type ConnectionLimits, LIMITS, openClient, tryLock } from '../postgres/index.ts';
 import { connectStore, type Db, inStatement, inTransaction, type Tx } from './connection.ts';
@@ -95,7 +96,12 @@ export function openExecutors(
           const frozenMs = EXPIRY_FROZEN_FACTOR * staleMs;
           const client = await openClient(url, { name: 'runoff heartbeat', limits, holds: true, frozenMs });
           try {
-            return (await tryLock(client, EXPIRY_LOCK)) ? await expireAll(db, silent, transfer) : [];
+            if (!(await tryLock(client, EXPIRY_LOCK))) return [];
+            const ids = await markExpired(db, silent);
+            if (ids.length === 0) return [];
+            await transfer(ids);
+            await forgetExpired(client, ids);
+            return ids;
           } finally {
             await client.end();
           }
@@ -194,27 +200,19 @@ async function findSilent(
 }
 
 /**
- * First marks them as expired, for good, so that they cannot write while their flows are moved. If moving fails, the
- * mark stays, and the next check moves them.
+ * Deletes the marks of executors whose work has been moved. By the connection that holds the lock: if it was lost
+ * meanwhile, this fails, and the marks are those of another process, which moves the work.
  */
-async function expireAll(
-  db: Db,
-  silent: readonly Heartbeat[],
-  transfer: Parameters<Executors['expire']>[1],
-): Promise<readonly string[]> {
-  const ids = await markExpired(db, silent);
-  if (ids.length === 0) return [];
-  await transfer(ids);
-  const stones = db
-    .deleteFrom('runoff.executor')
-    .where('id', 'in', ids)
-    .where('incarnation', '=', EXPIRED_INCARNATION);
-  await inStatement(stones.execute());
-  return ids;
+async function forgetExpired(holder: pg.Client, ids: readonly string[]): Promise<void> {
+  await holder.query('delete from runoff.executor where id = any($1) and incarnation = $2', [
+    ids,
+    EXPIRED_INCARNATION,
+  ]);
 }
 
 /**
- * Marks executors as expired that have sent no heartbeat since. Rows being written at the moment are skipped until the
+ * Marks executors as expired that have sent no heartbeat since, for good, so that they cannot write while their flows are
+ * moved. If moving fails, the mark stays, and the next check moves them. Rows being written at the moment are skipped until the
  * next check, so that this never waits.
  */
 function markExpired(db: Db, silent: readonly Heartbeat[]): Promise<readonly string[]> {

@@ -134,11 +134,13 @@ const MINUTE = 60_000;
 const FROZEN_WHILE_MOVING = `
   import { openExecutors } from ${JSON.stringify(import.meta.resolve('../../../src/adapters/store/index.ts'))};
   const self = openExecutors(process.argv[1], { id: 'app-a', incarnation: 'first' });
-  await self.expire(500, async () => {
+  const moving = self.expire(500, async () => {
     process.stdout.write('moving');
     setTimeout(() => process.kill(process.pid, 'SIGSTOP'), 100);
-    await new Promise((settle) => setTimeout(settle, 600_000));
-  });`;
+    await new Promise((settle) => setTimeout(settle, 200));
+  });
+  await moving.then(() => process.stdout.write(' moved'), ({ code }) => process.stdout.write(' ' + code));
+  await self.close();`;
 const noneFound = async () => expect.unreachable();
 
 describe('the silence of a process', () => {
@@ -176,12 +178,23 @@ describe('the silence of a process', () => {
     await process('app-c');
     await silence('app-c');
     const frozen = spawn(node, ['--input-type=module', '--eval', FROZEN_WHILE_MOVING, database.url]);
+    let printed = '';
+    frozen.stdout.on('data', (chunk) => {
+      printed += chunk;
+    });
     await once(frozen.stdout, 'data');
     expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     await expect
       .poll(() => self.expire(MINUTE, async () => undefined), { timeout: 10_000 })
       .toEqual(['app-c']);
-    frozen.kill('SIGKILL');
+    // When it wakes, it takes the next silence of the same name for none that it has dealt with.
+    await process('app-c', 'second');
+    await silence('app-c');
+    await expect(self.expire(MINUTE, () => Promise.reject(new Error('not now')))).rejects.toThrow('not now');
+    frozen.kill('SIGCONT');
+    await once(frozen, 'close');
+    expect(printed).toBe('moving DATABASE_UNAVAILABLE');
+    expect(await self.expire(MINUTE, async () => undefined)).toEqual(['app-c']);
   });
 
   // What stands in the rows then seems older, or newer, than it is.
