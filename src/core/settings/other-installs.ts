@@ -62,6 +62,22 @@ const RULES: readonly Rule[] = [
     when: /requires (?:php|ext-)|platform requirements/i,
     becomes: adding('--ignore-platform-reqs'),
   },
+  // A version in the lock file that the registry does not have, or not yet: another one of the same range.
+  {
+    of: /^npm (?:ci|install)\b/,
+    when: /npm (?:ERR!|error) 404 .*\.tgz\b|\bETARGET\b/,
+    becomes: (command) => adding('--no-package-lock')(command.replace(/^npm ci\b/, 'npm install')),
+  },
+  {
+    of: /^pnpm install\b/,
+    when: /\bERR_PNPM_(?:FETCH_404|NO_MATCHING_VERSION)\b/,
+    becomes: (command) => adding('--no-lockfile')(removing(/ --(?:no-)?frozen-lockfile\b/)(command)),
+  },
+  {
+    of: /^yarn install(?!.*--(?:no-)?immutable)/,
+    when: /\.tgz: Request failed \\?"404 Not Found/,
+    becomes: (command) => adding('--no-lockfile')(removing(/ --frozen-lockfile\b/)(command)),
+  },
   { of: /^npm (?:ci|install)\b/, when: /\bERESOLVE\b/, becomes: adding('--legacy-peer-deps') },
   { of: /^npm (?:ci|install)\b/, when: /\bEBADENGINE\b/, becomes: adding('--no-engine-strict') },
   {

@@ -69,7 +69,7 @@ async function firstWay(
 const NO_REPORT =
   'The test command passed without a test report that Runoff reads, so only its exit code counts. A test runner that prints TAP to standard output would show each test.';
 
-/** Without a report, what would bring one is said (`hint`), unless the notes or a failure say why there is none. */
+/** Without a report, what would bring one is said (`hint`, or of a command that passes), unless the notes say why. */
 function noted({ run, on }: BaseAttempt, notes: readonly string[], hint: string | undefined): BaseAttempt {
   const { commands: _commands, ...kept } = run;
   const said = hint ?? (succeeded(run) ? NO_REPORT : undefined);

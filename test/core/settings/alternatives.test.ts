@@ -122,6 +122,21 @@ describe('after a set-up that failed', () => {
     ['npm ci --no-audit --no-fund', MISMATCH, 'npm install --no-audit --no-fund'],
     [
       'npm ci',
+      'npm error code E404\nnpm error 404 Not Found - GET https://registry.example.com/a/-/a-1.1.2.tgz',
+      'npm install --no-package-lock',
+    ],
+    [
+      'pnpm install --frozen-lockfile',
+      ' ERR_PNPM_FETCH_404  GET https://registry.example.com/a/-/a-1.1.2.tgz: Not Found - 404',
+      'pnpm install --no-lockfile',
+    ],
+    [
+      'yarn install --frozen-lockfile',
+      'error Error: https://registry.example.com/a/-/a-1.1.2.tgz: Request failed "404 Not Found"',
+      'yarn install --no-lockfile',
+    ],
+    [
+      'npm ci',
       'npm error The `npm ci` command can only install with an existing package-lock.json',
       'npm install',
     ],
