@@ -211,9 +211,9 @@ async function forgetExpired(holder: pg.Client, ids: readonly string[]): Promise
 }
 
 /**
- * Marks executors as expired that have sent no heartbeat since, for good, so that they cannot write while their flows are
- * moved. If moving fails, the mark stays, and the next check moves them. Rows being written at the moment are skipped until the
- * next check, so that this never waits.
+ * Marks executors as expired that have sent no heartbeat since, for good, so that they cannot write while their flows
+ * are moved. If moving fails, the mark stays, and the next check moves them. Rows being written at the moment are
+ * skipped until the next check, so that this never waits.
  */
 function markExpired(db: Db, silent: readonly Heartbeat[]): Promise<readonly string[]> {
   return inTransaction(db, async (tx) => {

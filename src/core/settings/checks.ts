@@ -98,9 +98,9 @@ export interface DetectedChecks {
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
   /**
-   * Complete alternatives, most likely first: from another ecosystem, without packages of code hosts, with fewer packages of
-   * Python, from CI workflow (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip instead of a
-   * Python lock file, from development container and Dockerfile, what a makefile or the like suggests.
+   * Complete alternatives, most likely first: from another ecosystem, without packages of code hosts, with fewer
+   * packages of Python, from CI workflow (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip
+   * instead of a Python lock file, from development container and Dockerfile, what a makefile or the like suggests.
    */
   readonly others: readonly Recipe[];
 }

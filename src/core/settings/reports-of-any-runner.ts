@@ -51,8 +51,8 @@ const optionsOfNode = (folder: string) => ({
 });
 
 /**
- * Loaded by each program of Node before its own code: jest, vitest, mocha and ava read no options from the environment, so
- * they get them as arguments, with a file for each process; so do jest and mocha where a program of the repository
+ * Loaded by each program of Node before its own code: jest, vitest, mocha and ava read no options from the environment,
+ * so they get them as arguments, with a file for each process; so do jest and mocha where a program of the repository
  * starts them through their interface. Runners that their tests start get none: these run samples. Nor does one that is
  * told to write such a report itself, which it refuses to write twice: its exit code counts. Of vitest, a file of
  * another reporter is named as that reporter's. Before 9.2, mocha writes no file, so its TAP is read, as ava's.

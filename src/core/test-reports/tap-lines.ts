@@ -23,8 +23,8 @@ const AVA_POINT = /^(not )?ok +\d{1,7} - (.+ › )?/;
 const AVA_COMMENT = /^# (?:(?:before|after)(?:Each)?(?:\.always)? hook(?: for .*)?$| {2}\S)/;
 
 /**
- * Without comments that ava writes of hooks, whenever these end: they would be taken for names of tests, and be others in
- * each run. Documents of other runners are unchanged.
+ * Without comments that ava writes of hooks, whenever these end: they would be taken for names of tests, and be others
+ * in each run. Documents of other runners are unchanged.
  */
 export function withoutHooksOfAva(lines: readonly string[]): readonly string[] {
   const starts = lines.flatMap((line, index) => (/^TAP version \d+$/.test(line) ? [index] : []));

@@ -16,9 +16,10 @@ import {
  * points counts more of them than there are.
  * Most of these runners write to standard output, where the code under test may print as well. Injected lines that
  * look like points exceed the runner's plan; the text is then untrustworthy and unreadable. A candidate that injects
- * points into a document thus loses its report, and a complete forged report next to the runner's does not help: if two documents
- * report a test, the worse outcome counts. A candidate that silences the runner, and writes all of the base's tests
- * itself, is not detected here. The numbers of points prove nothing: node:test itself repeats them for two files.
+ * points into a document thus loses its report, and a complete forged report next to the runner's does not help: if
+ * two documents report a test, the worse outcome counts. A candidate that silences the runner, and writes all of the
+ * base's tests itself, is not detected here. The numbers of points prove nothing: node:test itself repeats them for
+ * two files.
  */
 export function readTap(text: string): Outcomes {
   const lines = withoutHooksOfAva(reportLines(text));
