@@ -94,6 +94,7 @@ export const unquoted = (word: string): string => word.replace(/^(['"])(.*)\1$/s
 const baseOf = (word: string): string =>
   unquoted(word)
     .replace(/\/vitest\/dist\/cli(?:-wrapper)?\.js$/, '/vitest')
+    .replace(/\/uvu\/bin\.js$/, '/uvu')
     .replace(/^.*\//s, '')
     .replace(/\.[cm]?js$/, '');
 

@@ -473,3 +473,8 @@ describe('a command for some test files', () => {
     expect(command).toMatchObject({ command: 'node --test "$@"', args: [file] });
   });
 });
+
+test('postcss/autoprefixer: uvu is recognised by its file', () => {
+  const [command] = reportPlan("c8 node node_modules/uvu/bin.js . '\\.test\\.js$'").commands;
+  expect(command?.report?.format).toBe('uvu-text');
+});
