@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { lockExecutor, lockedExecutors, withLaunchLock } from '../../../src/adapters/engine/locks.ts';
 import { freshDatabase } from '../../world/database.ts';
 import { silent } from '../../world/silent-log.ts';
+import { tried } from '../../world/tried.ts';
 
 test('whether a process works under a name can be seen without taking its lock', async () => {
   const { url, drop } = await freshDatabase();
@@ -51,6 +52,12 @@ const FROZEN_WHILE_LAUNCHING = `
   }, ${FROZEN_MS});`;
 
 test('a process that is frozen while it launches an engine does not keep others from it', async () => {
+  tried({
+    id: 'frozen-launch',
+    part: 'Several processes',
+    what: 'A process is frozen while it launches its engine.',
+    held: 'Another one launches when the server has ended the session of the frozen one.',
+  });
   const { url, drop } = await freshDatabase();
   const frozen = spawn(node, ['--input-type=module', '--eval', FROZEN_WHILE_LAUNCHING, url]);
   await once(frozen.stdout, 'data');

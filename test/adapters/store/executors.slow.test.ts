@@ -174,6 +174,12 @@ describe('the silence of a process', () => {
   });
 
   test('does not keep others from its work if it is frozen while it moves the work of another', async () => {
+    tried({
+      id: 'executor-frozen-moving',
+      part: 'Several processes',
+      what: 'A process is frozen while it moves the work of a lost one, and resumes when others have done that.',
+      held: 'Others move the work within twice the time of a silence, and the frozen one undoes nothing of it.',
+    });
     const { self } = await process('app-b');
     await process('app-c');
     await silence('app-c');
