@@ -158,9 +158,9 @@ const latin = (path: string): string => Buffer.from(path).toString('latin1');
 
 /**
  * Parts of the HOME of a set-up that are not kept, as patterns below it. Packages, caches and programs are kept, except
- * the cache of Yarn 1, which holds each package unpacked a second time and can be several times as large as what it installs. Files
- * that configure shells, git, package clients or agents, or may contain a key, are not: any package can write one
- * during its installation, and it would affect every later command.
+ * the cache of Yarn 1, which holds each package unpacked a second time and can be several times as large as what it
+ * installs. Files that configure shells, git, package clients or agents, or may contain a key, are not: any package can
+ * write one during its installation, and it would affect every later command.
  */
 const NOT_KEPT = [
   // Keys, and settings of clients that can hold them.

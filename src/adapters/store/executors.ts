@@ -11,7 +11,7 @@ const HEARTBEAT_CONNECTIONS = 2;
 
 /** Any fixed number; those of migrations and launches are different. */
 const EXPIRY_LOCK = '7346004';
-/** Times of the silence after which a process is given up. Our default. */
+/** After this many times `staleMs`, the server ends the session of a frozen process that moves work. Our default. */
 const EXPIRY_FROZEN_FACTOR = 2;
 
 /** Replaces the incarnation of an expired process until its work has been moved. No process has this incarnation. */

@@ -58,6 +58,7 @@ export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, suggest } from './problems.ts';
 export { shownSetup } from './python-setup.ts';
+export { NO_REPORT } from './report-options.ts';
 export { type ReportPlan, reportPlan } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './report-source.ts';
 export { freshReports, PYTEST_FILE, RSPEC_FILE } from './reports-of-any-runner.ts';

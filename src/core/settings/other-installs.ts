@@ -14,6 +14,15 @@ const adding = (option: string) => (command: string) =>
   command.includes(option) ? command : `${command} ${option}`;
 const removing = (option: RegExp) => (command: string) => command.replace(option, '');
 
+/** An install that may differ from its lock file. */
+const unlocked = (command: string): string =>
+  /^pnpm\b/.test(command)
+    ? adding('--no-frozen-lockfile')(removing(/ --(?:no-)?frozen-lockfile\b/)(command))
+    : command
+        .replace(/^npm (?:ci|i)(?= |$)/, 'npm install')
+        .replace(/ --frozen-lockfile\b/, '')
+        .replace(/--immutable\b/, '--no-immutable');
+
 /** Failing lifecycle scripts of packages: browser downloads, missing compilers, git hooks. */
 const SCRIPT_FAILED =
   /\bELIFECYCLE\b|npm (?:ERR!|error) command (?:failed|sh -c)|\bgyp ERR!|\bnode-gyp\b|\bYN0009\b|\b(?:pre|post)?install(?:: | script)[^\n]{0,80}(?:fail|exit)|error: (?:post|pre)?install script|Exit (?:status|code):? \d{1,9}\s{0,20}Command: /i;
@@ -22,12 +31,12 @@ const RULES: readonly Rule[] = [
   {
     of: /^npm ci\b/,
     when: /can only install (?:with an existing|packages when your)|\bEUSAGE\b|lock ?file[^\n]{0,80}not (?:in sync|satisfy)/i,
-    becomes: (command) => command.replace(/^npm ci\b/, 'npm install'),
+    becomes: unlocked,
   },
   {
     of: /^pnpm install\b/,
     when: /\bERR_PNPM_(?:OUTDATED_LOCKFILE|NO_LOCKFILE|BROKEN_LOCKFILE|LOCKFILE_\w+|FROZEN_LOCKFILE\w*)/,
-    becomes: (command) => adding('--no-frozen-lockfile')(removing(/ --frozen-lockfile\b/)(command)),
+    becomes: unlocked,
   },
   {
     // pnpm 11 fails if packages have scripts that the repository neither allows nor refuses.
@@ -38,14 +47,14 @@ const RULES: readonly Rule[] = [
   {
     of: /^yarn\b.*--immutable\b/,
     when: /\bYN0028\b|lockfile would have been (?:modified|created)/,
-    becomes: (command) => command.replace(/--immutable\b/, '--no-immutable'),
+    becomes: unlocked,
   },
   {
     of: /^yarn\b.*--frozen-lockfile\b/,
     when: /lockfile needs to be updated|frozen-lockfile|No lockfile found/i,
-    becomes: removing(/ --frozen-lockfile\b/),
+    becomes: unlocked,
   },
-  { of: /^bun install\b/, when: /lockfile/i, becomes: removing(/ --frozen-lockfile\b/) },
+  { of: /^bun install\b/, when: /lockfile/i, becomes: unlocked },
   {
     of: /^cargo fetch\b/,
     when: /--locked|lock file[^\n]{0,120}(?:needs to be updated|cannot be updated)|failed to parse lock file/,
@@ -66,7 +75,7 @@ const RULES: readonly Rule[] = [
   {
     of: /^npm (?:ci|install)\b/,
     when: /npm (?:ERR!|error) 404 .*\.tgz\b|\bETARGET\b/,
-    becomes: (command) => adding('--no-package-lock')(command.replace(/^npm ci\b/, 'npm install')),
+    becomes: (command) => adding('--no-package-lock')(unlocked(command)),
   },
   {
     of: /^pnpm install\b/,
@@ -76,7 +85,7 @@ const RULES: readonly Rule[] = [
   {
     of: /^yarn install(?!.*--(?:no-)?immutable)/,
     when: /\.tgz: Request failed \\?"404 Not Found/,
-    becomes: (command) => adding('--no-lockfile')(removing(/ --frozen-lockfile\b/)(command)),
+    becomes: (command) => adding('--no-lockfile')(unlocked(command)),
   },
   { of: /^npm (?:ci|install)\b/, when: /\bERESOLVE\b/, becomes: adding('--legacy-peer-deps') },
   { of: /^npm (?:ci|install)\b/, when: /\bEBADENGINE\b/, becomes: adding('--no-engine-strict') },
@@ -221,13 +230,6 @@ export function firstInstall(setup = '') {
   return { install, program, rest: setup.slice(install.length) };
 }
 
-/** How package managers install what differs from their lock file. */
-const UNLOCKED: Readonly<Record<string, (install: string) => string>> = {
-  npm: (install) => install.replace(/\bnpm (?:ci|i)(?= |$)/, 'npm install'),
-  pnpm: (install) => `${install.replace(/ --frozen-lockfile\b/, '')} --no-frozen-lockfile`,
-  yarn: (install) => install.replace(/ --frozen-lockfile\b/, '').replace('--immutable', '--no-immutable'),
-};
-
 /**
  * The same set-up without packages for development, and optional ones, that come from code hosts, which may not be
  * reached. Null if package.json has none.
@@ -237,11 +239,11 @@ export function setupFromRegistries(
   setup: FoundCommand | null,
 ): FoundCommand | null {
   const packages = readPackage(packageJson ?? '')?.dispensable ?? [];
-  const { install, program, rest } = firstInstall(setup?.command);
-  const unlocked = UNLOCKED[program];
-  if (setup === null || unlocked === undefined || packages.length === 0) return null;
+  const { install, rest } = firstInstall(setup?.command);
+  if (setup === null || install === '' || packages.length === 0) return null;
+  const [variables, command] = assigned(install);
   const removal = `npm pkg delete ${packages.map(shellQuoted).join(' ')}`;
-  return { ...setup, command: `${removal} && ${unlocked(install)}${rest}` };
+  return { ...setup, command: `${removal} && ${variables}${unlocked(command)}${rest}` };
 }
 
 interface FailedInstall {

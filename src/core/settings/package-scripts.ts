@@ -122,7 +122,7 @@ export interface PackageFacts {
   readonly scripts: ReadonlyMap<string, string>;
   /** Names of packages that setup has to install. */
   readonly packages: ReadonlySet<string>;
-  /** Those that users of this one can do without, from elsewhere than a registry: as `npm pkg` names them. */
+  /** Development and optional packages from elsewhere than a registry, as `npm pkg` names them. */
   readonly dispensable: readonly string[];
   /** `npm`, `pnpm`, `yarn` or `bun`, if the file says so. */
   readonly manager: string | null;

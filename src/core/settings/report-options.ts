@@ -74,12 +74,17 @@ export function withOptions({ runner, words, at }: Recognised): string {
   return `${[...before, ...all, ...after].join(' ')} 2>&1`;
 }
 
+const TAP_HELPS = 'A test runner that prints TAP to standard output would show each test.';
+
+/** Why only the exit code counts of a command that passes, and whose runner Runoff knows. */
+export const NO_REPORT = `The test command passed without a test report that Runoff reads, so only its exit code counts. ${TAP_HELPS}`;
+
 /** Why only the exit code of a command counts. */
 export function hintFor(command: string): { readonly hint: string } {
   const name = unreadRunner(command);
   return {
     hint: name
       ? `Runoff reads no report of ${name}, so only the exit code of the tests counts. A reporter of ${name} that prints TAP to standard output would show each test.`
-      : 'Runoff knows no report of this test command, so only its exit code counts. A test runner that prints TAP to standard output would show each test.',
+      : `Runoff knows no report of this test command, so only its exit code counts. ${TAP_HELPS}`,
   };
 }

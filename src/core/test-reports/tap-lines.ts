@@ -1,7 +1,8 @@
-/** A point with its number: not ok, description. */
+/** A point with its number; its groups are `not` and the description. */
 export const NUMBERED_POINT = /^\s*(not )?ok +\d{1,7}(?: +(?:- )?(.*))?$/;
-/** Only where points are missing. */
+/** A point behind output in the same line; only read where points are missing. */
 export const POINT_BEHIND_OUTPUT = /(?:not )?ok (\d{1,7})(?: .*)?$/;
+/** A point without a number. */
 export const BARE_POINT = /^\s*(not )?ok(?: +(?:- )?(.*))?$/;
 
 /**

@@ -90,11 +90,11 @@ class TapReader {
   /** Tests are announced by `# Subtest:`, so other comments have no meaning. */
   #subtests = false;
   #over = false;
-  readonly #as: TapForm;
+  readonly #form: TapForm;
   #lost = false;
 
-  constructor(as: TapForm) {
-    this.#as = as;
+  constructor(form: TapForm) {
+    this.#form = form;
   }
 
   /** Whether a plan that came after points counts more of them. An interrupted run does not write such a plan. */
@@ -119,7 +119,7 @@ class TapReader {
   /** It has the next number. */
   #pointBehindOutput(rest: string): boolean {
     const own = this.#levels.at(-1);
-    const found = this.#as.isLenient ? POINT_BEHIND_OUTPUT.exec(rest) : null;
+    const found = this.#form.isLenient ? POINT_BEHIND_OUTPUT.exec(rest) : null;
     return (
       own !== undefined && Number(found?.[1]) === own.count + 1 && this.#point(own.indent, found?.[0] ?? '')
     );
@@ -232,7 +232,7 @@ class TapReader {
   }
 
   #point(indent: number, rest: string): boolean {
-    const found = (this.#as.isNumbered ? NUMBERED_POINT : BARE_POINT).exec(rest);
+    const found = (this.#form.isNumbered ? NUMBERED_POINT : BARE_POINT).exec(rest);
     const own = found && this.#levelAt(indent);
     if (!found || !own) return false;
     const child = this.#leave(own);

@@ -10,7 +10,7 @@ import {
   withoutTests,
 } from '../../core/evidence/index.ts';
 import { counted } from '../../core/model/index.ts';
-import { plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
+import { NO_REPORT, plainCommand, type ReportPlan, type TestCommand } from '../../core/settings/index.ts';
 import { type CheckRunner, withoutServices } from './areas.ts';
 import { type BaseAttempt, inForms, inOtherForms } from './command-forms.ts';
 
@@ -64,10 +64,6 @@ async function firstWay(
   const on = { ...runner, plan: whole };
   return noted({ run: { ...(await runOnce(on)), unsplit: true }, on }, [], hint);
 }
-
-/** For a command whose runner Runoff knows. */
-const NO_REPORT =
-  'The test command passed without a test report that Runoff reads, so only its exit code counts. A test runner that prints TAP to standard output would show each test.';
 
 /** Without a report, what would bring one is said (`hint`, or of a command that passes), unless the notes say why. */
 function noted({ run, on }: BaseAttempt, notes: readonly string[], hint: string | undefined): BaseAttempt {

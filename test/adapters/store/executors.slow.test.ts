@@ -193,7 +193,7 @@ describe('the silence of a process', () => {
     await expect
       .poll(() => self.expire(MINUTE, async () => undefined), { timeout: 10_000 })
       .toEqual(['app-c']);
-    // When it wakes, it takes the next silence of the same name for none that it has dealt with.
+    // When it wakes, it must not delete the mark of the next silence under the same name.
     await process('app-c', 'second');
     await silence('app-c');
     await expect(self.expire(MINUTE, () => Promise.reject(new Error('not now')))).rejects.toThrow('not now');
