@@ -46,6 +46,9 @@ export interface Areas {
   records(): Promise<readonly (AreaRecord | UnknownArea)[]>;
 }
 
+/** What an area stands on, in its folder. */
+const RECORD = 'area.json';
+
 interface AreaParts {
   readonly layout: Layout;
   readonly locks: Locks;
@@ -56,7 +59,7 @@ interface AreaParts {
 
 export function openAreas(parts: AreaParts): Areas {
   const { layout, locks, log, trash } = parts;
-  const recordFile = (id: string): string => join(layout.area(id), 'area.json');
+  const recordFile = (id: string): string => join(layout.area(id), RECORD);
 
   async function record(id: string): Promise<AreaRecord | null> {
     try {
@@ -93,7 +96,7 @@ export function openAreas(parts: AreaParts): Areas {
   }
 
   return {
-    open: (base, id) => locks.using(base.repositoryKey, () => openArea(parts, recordFile(id), base, id)),
+    open: (base, id) => locks.using(base.repositoryKey, () => openArea(parts, base, id)),
 
     remove: (id) => trash.discard(layout.area(id)),
 
@@ -124,31 +127,31 @@ export function openAreas(parts: AreaParts): Areas {
 
 async function openArea(
   { layout, owner, trash }: AreaParts,
-  recordFile: string,
   base: BaseCheckout,
   id: string,
 ): Promise<WorkArea> {
   const area = layout.area(id);
   await trash.discard(area);
-  const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   const lowers = [...base.layers, ...(base.submodules ? [base.submodules.files] : []), base.lower];
   const allLowers = base.home === undefined ? lowers : [...lowers, base.home];
+  // Named by its repository until it is complete: a sweep removes it when nobody uses that.
+  const fresh = temporaryPath(layout.objects(base.repositoryKey));
   try {
     // We own the area itself, because its content is opened and written by name.
-    await mkdir(area, { mode: 0o755 });
-    for (const folder of [upper, work, merged, home]) {
-      await mkdir(folder, { mode: 0o755 });
-      await chownTo(folder, owner);
+    await mkdir(fresh, { mode: 0o755 });
+    for (const name of ['u', 'w', 'm', 'home']) {
+      await mkdir(join(fresh, name), { mode: 0o755 });
+      await chownTo(join(fresh, name), owner);
     }
     const on: AreaRecord = { repositoryKey: base.repositoryKey, lowers: allLowers };
-    const fresh = temporaryPath(recordFile);
-    await writeFile(fresh, JSON.stringify(on));
-    await rename(fresh, recordFile);
+    await writeFile(join(fresh, RECORD), JSON.stringify(on));
+    await rename(fresh, area);
     await requireLowers(allLowers);
   } catch (error) {
-    await removeTree(area);
+    for (const tree of [fresh, area]) await removeTree(tree);
     throw error;
   }
+  const [upper, work, merged, home] = [join(area, 'u'), join(area, 'w'), join(area, 'm'), join(area, 'home')];
   return {
     ...{ id, lowers, upper, work, merged, home },
     ...(base.home === undefined ? {} : { homeLower: base.home }),

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { asFault, Fault, type Sha } from '../../core/model/index.ts';
@@ -6,15 +6,7 @@ import type { BaseCheckout, RepositorySource } from '../../ports/index.ts';
 import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitCall } from './git.ts';
-import {
-  chownTo,
-  hasCode,
-  keyOf,
-  type Layout,
-  makeAtomically,
-  readTextFile,
-  temporaryPath,
-} from './layout.ts';
+import { chownTo, hasCode, keyOf, type Layout, makeAtomically, readTextFile, replaceFile } from './layout.ts';
 import { type Locks, openSharedWork } from './locks.ts';
 import { clearCrash, type Mirrors } from './mirrors.ts';
 import type { FileOwner } from './trees.ts';
@@ -126,11 +118,9 @@ export function openBases({ git, layout, locks, mirrors, owner, onDamage }: Base
     noteOf: (base, key) => readTextFile(join(notes(base), keyOf(key))),
 
     async note(base, key, text) {
-      const file = join(notes(base), keyOf(key));
-      const fresh = temporaryPath(file);
       try {
-        await writeFile(fresh, text);
-        await rename(fresh, file);
+        const folder = layout.base(base.repositoryKey, base.sha);
+        await replaceFile(join(notes(base), keyOf(key)), text, folder);
       } catch (error) {
         // Its folder is made with the checkout only: without one, there is nothing to make a note of.
         if (!hasCode(error, 'ENOENT')) throw error;

@@ -9,7 +9,7 @@ import { treeEntry } from './commit-files.ts';
 import { patchText, rawDiff, rawEntries, withoutSetup } from './diff-trees.ts';
 import { gitFault } from './faults.ts';
 import type { Git, GitDone } from './git.ts';
-import { checkedSha, exists, isSha, type Layout, temporaryPath, touch } from './layout.ts';
+import { checkedSha, exists, isSha, type Layout, replaceFile, touch } from './layout.ts';
 import { makeBare } from './mirrors.ts';
 import { isFull } from './trees.ts';
 
@@ -180,9 +180,7 @@ async function claim(store: string, areaId: string, tree: string): Promise<void>
   const ref = join(store, CLAIMS, areaId);
   await mkdir(dirname(ref), { recursive: true });
   // Not in the same folder, where every file is a ref.
-  const fresh = temporaryPath(join(store, 'claim'));
-  await writeFile(fresh, `${tree}\n`);
-  await rename(fresh, ref);
+  await replaceFile(ref, `${tree}\n`, store);
 }
 
 /** Files of a tree whose content `index-pack --strict` checks. */

@@ -1,6 +1,18 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, chown, mkdir, open, readdir, readFile, rename, stat, utimes } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Fault, type Sha } from '../../core/model/index.ts';
 import type { FileOwner } from './trees.ts';
@@ -106,6 +118,21 @@ export const isTrash = (name: string): boolean => name.startsWith(TRASH);
 /** A name for incomplete data that says what it will become. It never equals a final name. */
 export const temporaryPath = (path: string): string =>
   join(dirname(path), `${TEMPORARY}${basename(path, '.git')}-${randomBytes(8).toString('hex')}`);
+
+/**
+ * Replaces a file completely or not at all. The name under which it is written is beside `owner`, the file itself or the
+ * folder that holds it, in a folder that sweeps look into: a killed process leaves nothing there.
+ */
+export async function replaceFile(file: string, text: string, owner = file): Promise<void> {
+  const fresh = temporaryPath(owner);
+  try {
+    await writeFile(fresh, text);
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+}
 
 /** The key of an incomplete mirror or object store; null for any other name. */
 export const keyOfTemporary = (name: string): string | null =>

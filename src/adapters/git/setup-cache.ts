@@ -6,7 +6,7 @@ import { type BaseCheckout, DEFAULT_LIMITS, type Sandbox, type WorkArea } from '
 import type { SetupResult } from './collect.ts';
 import { isWhole, setAsideDamaged, writeMark } from './damage.ts';
 import { abortError } from './faults.ts';
-import { keyOf, type Layout, makeAtomically, readTextFile, temporaryPath } from './layout.ts';
+import { keyOf, type Layout, makeAtomically, readTextFile, replaceFile } from './layout.ts';
 import type { Locks } from './locks.ts';
 import type { Mirrors } from './mirrors.ts';
 import { fits, type InstallInputs, installInputs } from './setup-inputs.ts';
@@ -95,9 +95,7 @@ export function openSetupCache(parts: {
   async function point(base: BaseCheckout, command: string, id: string): Promise<void> {
     const pointer = pointerOf(base, command);
     await mkdir(dirname(pointer), { recursive: true });
-    const fresh = temporaryPath(pointer);
-    await writeFile(fresh, id);
-    await rename(fresh, pointer);
+    await replaceFile(pointer, id, layout.base(base.repositoryKey, base.sha));
   }
 
   return {

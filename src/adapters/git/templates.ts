@@ -31,7 +31,8 @@ export function openTemplates({
   return {
     async commit(name, fill) {
       await mkdir(dir, { recursive: true, mode: 0o700 });
-      const fresh = temporaryPath(join(dir, 'template'));
+      // Beside the folders of repositories, where a sweep finds what a killed process leaves.
+      const fresh = temporaryPath(join(dataDir, 'template'));
       try {
         // Made here and named to git: what the template holds, or links to, is never where git works.
         const files = join(fresh, 'files');

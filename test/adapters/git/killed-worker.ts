@@ -13,14 +13,15 @@ for (const [turn, sha] of commits.entries()) {
   const bare = await workspaces.prepare({ kind: 'local', path }, sha);
   if (work === 'prepare') continue;
   const wish = { command: `mkdir deps; echo ${turn} > deps/lib`, egress: [], limits: DEFAULT_LIMITS };
-  const installed = work === 'install' ? await workspaces.install(bare, wish) : null;
+  const installed = work === 'install' || work === 'all' ? await workspaces.install(bare, wish) : null;
   const base = installed?.kind === 'ready' ? installed.base : bare;
   for (let round = 0; round < 2; round += 1) {
     const area = await workspaces.open(base, `r1-${round}`);
-    if (work === 'collect') {
+    if (work === 'collect' || work === 'all') {
       await sandbox.exec({ area, argv: ['sh', '-c', 'echo two > a.txt'], limits: DEFAULT_LIMITS });
       await workspaces.collect(base, area);
     }
+    if (work === 'all') await workspaces.note(base, 'note', `${round}`);
     if (work !== 'open') await workspaces.remove(area);
   }
   if (work === 'prune') await workspaces.prune({ before: Date.now() + 1e9, keep: () => false });

@@ -37,12 +37,22 @@ describe('a process that is killed with kill -9', () => {
   }
 
   /** Runs the worker, killed after `ms`; resolves with the milliseconds it took and whether it was done. */
-  async function worker(work: string, path: string, shas: readonly string[], ms: number | null) {
+  async function worker(
+    work: string,
+    path: string,
+    shas: readonly string[],
+    ms: number | null,
+    atRename?: number,
+  ) {
     const uid = process.getuid?.() === 0 ? '64191' : '';
     const script = join(import.meta.dirname, 'killed-worker.ts');
     const scratch = join(world.root, 'scratch');
-    const child = spawn(process.execPath, [script, world.dataDir, scratch, uid, path, work, ...shas], {
+    const before =
+      atRename === undefined ? [] : ['--import', join(import.meta.dirname, 'killed-at-rename.ts')];
+    const args = [...before, script, world.dataDir, scratch, uid, path, work, ...shas];
+    const child = spawn(process.execPath, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, RUNOFF_TEST_KILL_AT_RENAME: `${atRename ?? 0}` },
     });
     let said = '';
     child.stdout.on('data', (data) => {
@@ -110,15 +120,7 @@ describe('a process that is killed with kill -9', () => {
         expect(changes(await world.workspaces.collect(installed.base, area))).toEqual(['M a.txt']);
         await world.workspaces.remove(area);
       }
-      await expect
-        .poll(
-          async () => {
-            await world.workspaces.sweep(() => false);
-            return [...leftovers(), ...readdirSync(join(world.dataDir, 'areas'))];
-          },
-          { interval: 500 },
-        )
-        .toEqual([]);
+      await expect.poll(async () => [...(await sweptAreas()), ...leftovers()], { interval: 500 }).toEqual([]);
       await expect.poll(lockHolders).toEqual([]);
       await world.workspaces.prune({ before: Date.now() + 1e9, keep: () => false });
       expect(statSync(join(world.dataDir, 'mirrors')).isDirectory()).toBe(true);
@@ -127,6 +129,33 @@ describe('a process that is killed with kill -9', () => {
       }
     },
   );
+
+  test('before any file or folder takes its name leaves nothing that stays', async () => {
+    tried({
+      id: 'git-killed-at-rename',
+      part: 'The App is killed',
+      what: 'A worker, each time that it is about to give a complete file or folder its name.',
+      held: 'The next start removes what was not complete.',
+    });
+    const { path } = world.repository({ 'a.txt': 'one\n', '.gitignore': 'deps\n' });
+    const left: string[] = [];
+    let renames = 0;
+    for (let said = ''; said === ''; ) {
+      renames += 1;
+      ({ said } = await worker('all', path, commits(path, renames).slice(1), null, renames));
+      expect(said).toMatch(/^(?:done\n)?$/);
+      await expect.poll(sweptAreas, { interval: 500 }).toEqual([]);
+      left.push(...leftovers().map((file) => `${file} before rename ${renames}`));
+    }
+    expect(left).toEqual([]);
+    expect(renames).toBeGreaterThan(10);
+  });
+
+  /** The areas that are left after a sweep: a sandbox of a killed worker may still be ending. */
+  async function sweptAreas(): Promise<readonly string[]> {
+    await world.workspaces.sweep(() => false);
+    return readdirSync(join(world.dataDir, 'areas'));
+  }
 
   /** Lock files of this world that somebody still holds. */
   function lockHolders(): readonly string[] {
