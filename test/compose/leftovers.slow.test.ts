@@ -1,14 +1,18 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, symlink, utimes } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/adapters/system/index.ts';
+import { openPreparing } from '../../src/compose/index.ts';
 import { openLog } from '../../src/compose/instrumentation.ts';
 import { readOperator } from '../../src/compose/operator-settings.ts';
 import { openSandbox, registriesOf, toolchainsOf } from '../../src/compose/sandbox.ts';
 import { wantedTools } from '../../src/core/settings/index.ts';
 import type { ExecResult, Sandbox } from '../../src/ports/index.ts';
+import { prepareRepository, sweepEnded } from '../../src/runs/index.ts';
 import { memoryLog } from '../server/delivery.ts';
 import { furnish } from '../world/data-folder.ts';
 import { tried } from '../world/tried.ts';
@@ -19,6 +23,8 @@ let home: string;
 let data: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'runoff-left-'));
+  // Sandboxes of a root process run as another user.
+  await chmod(home, 0o755);
   data = join(home, 'data');
   await mkdir(data);
   await furnish(data);
@@ -127,4 +133,36 @@ test('package clients are asked in a folder of the data folder, which is removed
   const { registries } = registriesOf(await operatorOf(), openLog(await operatorOf()));
   expect((await registries?.of('npm ci'))?.hosts.length).toBeGreaterThan(0);
   expect(execFileSync('find', [join(data, 'scratch'), '-name', 'registries-*']).toString()).toBe('');
+});
+
+test('areas of `runoff prepare` stay while the App deletes those of runs that are over', async () => {
+  const path = join(home, 'repository');
+  await mkdir(path);
+  const git = (...args: readonly string[]) =>
+    execFileSync('git', ['-c', 'user.name=R', '-c', 'user.email=r@example.org', ...args], { cwd: path });
+  git('init', '-q');
+  await writeFile(join(path, 'package.json'), '{ "type": "module", "scripts": { "test": "node --test" } }');
+  const waits =
+    "import { test } from 'node:test';\ntest('waits', () => new Promise((end) => setTimeout(end, 2000)));\n";
+  await writeFile(join(path, 'a.test.js'), waits);
+  git('add', '.');
+  git('commit', '-q', '-m', 'first');
+  const tools = await openPreparing(await operatorOf());
+  const app = { workspaces: tools.workspaces, clock: systemClock, store: { run: async () => null } };
+  const over = new AbortController();
+  const sweeping = (async () => {
+    while (!over.signal.aborted) {
+      await sweepEnded(app);
+      await wait(100);
+    }
+  })();
+  const silent = { onSurvey: () => {}, onStep: () => {}, onNext: () => {} };
+  const origin = { kind: 'local', path } as const;
+  try {
+    const { tests } = await prepareRepository(tools, origin, { ...silent, trust: true, signal: over.signal });
+    expect(Object.values(tests.tests)).toEqual(['passed']);
+  } finally {
+    over.abort();
+    await sweeping;
+  }
 });

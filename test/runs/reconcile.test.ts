@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ACTIVE_STATES, NO_USAGE } from '../../src/core/model/index.ts';
+import type { Workspaces } from '../../src/ports/index.ts';
 import { cancelRun, reconcile, sweepEnded } from '../../src/runs/index.ts';
 import { endWithFault, publish } from '../../src/runs/publish/index.ts';
 import { atWork, type CommandWorld, commandWorld, judgedRun } from '../commands/command-world.ts';
@@ -90,16 +91,34 @@ test('areas of an ended run are deleted, but not those of commands to it', async
   await atWork(s);
   await s.store.transition(RUN, 'failed', 'test', s.now());
   const active = await atWork(s, { id: 'r0000000008' });
-  const gone = 'r0000000009';
-  let areas = [RUN, active, gone].flatMap((id) => [`${id}-A`, `call-${id}-A`]).concat('arena-x');
-  const workspaces = {
-    ...s.world.workspaces,
-    async sweep(keep: (id: string) => boolean) {
-      const removed = areas.filter((id) => !keep(id));
-      areas = areas.filter(keep);
+  const of = (id: string) => [`${id}-A`, `call-${id}-A`];
+  const areas = [...of(RUN), ...of(active), 'arena-x'];
+  expect(await sweptAmong(s, areas, s.now())).toEqual([`${RUN}-A`]);
+});
+
+test('areas of a run that is not stored are deleted a day after they were opened', async () => {
+  const s = commandWorld();
+  const areas = ['r0000000009-x-base', 'call-r0000000009-A'];
+  expect(await sweptAmong(s, areas, s.now() - HOUR)).toEqual([]);
+  expect(await sweptAmong(s, areas, s.now() - 25 * HOUR)).toEqual(areas);
+});
+
+const HOUR = 3_600_000;
+
+/** The areas that a sweep removes of these, which were opened at that time (milliseconds since 1970). */
+async function sweptAmong(
+  { world, store }: CommandWorld,
+  areas: readonly string[],
+  openedAt: number,
+): Promise<readonly string[]> {
+  let removed: readonly string[] = [];
+  const workspaces: Workspaces = {
+    ...world.workspaces,
+    async sweep(keep) {
+      removed = areas.filter((id) => !keep(id, openedAt));
       return removed;
     },
   };
-  await sweepEnded({ store: s.store, workspaces });
-  expect(areas).toEqual([`call-${RUN}-A`, `${active}-A`, `call-${active}-A`, 'arena-x']);
-});
+  await sweepEnded({ clock: world.clock, store, workspaces });
+  return removed;
+}

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { systemClock } from '../../src/adapters/system/index.ts';
 import type { RunRecord, Sandbox } from '../../src/ports/index.ts';
 import { restoreTree } from '../../src/runs/base/restore.ts';
 import { storePatch } from '../../src/runs/context.ts';
@@ -51,7 +52,7 @@ describe('a candidate that another machine coded', () => {
     const { here, base, patch } = await collectedElsewhere();
     const runId = 'r0000000001';
     const ended = { run: async () => partial<RunRecord>({ id: runId, state: 'awaiting_pick' }) };
-    const sweep = () => sweepEnded({ workspaces: here.workspaces, store: ended });
+    const sweep = () => sweepEnded({ workspaces: here.workspaces, store: ended, clock: systemClock });
     const own = await here.workspaces.open(base, `${runId}-B`);
     const sandbox: Sandbox = {
       ...here.sandbox,

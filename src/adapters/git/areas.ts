@@ -79,6 +79,13 @@ export function openAreas(parts: AreaParts): Areas {
     return at !== null && Date.now() - at > ABANDONED_MS;
   }
 
+  /** Whether this is an area of such a setup, or one that is not kept. */
+  async function isUnused(id: string, keep: (id: string, openedAt: number) => boolean): Promise<boolean> {
+    if (id.startsWith(SETUP_AREA)) return isAbandoned(id);
+    const openedAt = await usedAt(layout.area(id));
+    return openedAt !== null && !keep(id, openedAt);
+  }
+
   /** Its base is unknown: its record was lost in a disk or power failure. */
   async function unreadable(id: string, thrown: unknown): Promise<UnknownArea> {
     if (!(thrown instanceof SyntaxError || thrown instanceof z.ZodError)) throw thrown;
@@ -103,7 +110,7 @@ export function openAreas(parts: AreaParts): Areas {
     async sweep(keep) {
       const removed: string[] = [];
       for (const id of await namesIn(layout.areas)) {
-        if (id.startsWith('.') || !(id.startsWith(SETUP_AREA) ? await isAbandoned(id) : !keep(id))) continue;
+        if (id.startsWith('.') || !(await isUnused(id, keep))) continue;
         try {
           await trash.discard(layout.area(id));
           removed.push(id);

@@ -41,24 +41,31 @@ export async function reconcile(world: ReconcilePorts): Promise<void> {
 const RUN_AREA = /^(call-)?(r[0-9a-z]{10})-/;
 
 /**
- * Deletes areas of ended runs, and of calls about runs that are no longer stored: the call itself removes its area, or
- * opens it again after a crash. Areas are listed before runs are looked up, so that a run that begins meanwhile keeps
- * its own.
+ * Milliseconds that an area of a run that is not stored is kept, our default: `runoff prepare` stores none, and with
+ * `--shell` a person works there. It removes its areas itself, unless it is killed.
+ */
+const NOT_STORED_MS = 24 * 60 * 60_000;
+
+/**
+ * Deletes areas of ended runs, and old ones of runs that are not stored, or no longer, and of calls about these. A call
+ * about a stored run removes its area itself, or opens it again after a crash. Areas are listed before runs are looked
+ * up, so that a run that begins meanwhile keeps its own.
  */
 export async function sweepEnded(
-  world: Pick<World, 'workspaces'> & { readonly store: Pick<World['store'], 'run'> },
+  world: Pick<World, 'clock' | 'workspaces'> & { readonly store: Pick<World['store'], 'run'> },
 ): Promise<void> {
-  const seen: string[] = [];
-  await world.workspaces.sweep((area) => {
-    seen.push(area);
+  const seen = new Map<string, number>();
+  await world.workspaces.sweep((area, openedAt) => {
+    seen.set(area, openedAt);
     return true;
   });
   const unused = new Set<string>();
-  for (const area of seen) {
+  for (const [area, openedAt] of seen) {
     const [, ofCall, runId] = RUN_AREA.exec(area) ?? [];
     if (runId === undefined) continue;
     const run = await world.store.run(runId);
-    if (!run || (isOver(run.state) && ofCall === undefined)) unused.add(area);
+    const isOld = world.clock.now() - openedAt > NOT_STORED_MS;
+    if (run ? isOver(run.state) && ofCall === undefined : isOld) unused.add(area);
   }
   await world.workspaces.sweep((area) => !unused.has(area));
 }
