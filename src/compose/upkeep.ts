@@ -201,8 +201,8 @@ async function removeExpired(
 
 export type Prunable = Pick<World, 'clock' | 'log'> & {
   readonly engine: Pick<World['engine'], 'activeExecutors'>;
-  readonly store: Pick<World['store'], 'idsIn' | 'runsIn'>;
-  readonly workspaces: Pick<World['workspaces'], 'prune'>;
+  readonly store: Pick<World['store'], 'idsIn' | 'run' | 'runsIn'>;
+  readonly workspaces: Pick<World['workspaces'], 'prune' | 'sweep'>;
   readonly toolchains?: Pick<Toolchains, 'prune'>;
 };
 
@@ -215,11 +215,14 @@ const TOOLS_KEPT_MS = 24 * 60 * 60_000;
 const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
 
 /**
- * Removes what has not been used for `ms`. Trees of runs whose issue or pull request is still open are kept however old
- * they are, because people may come back to them. A run whose process has ended prepares everything again when it is
- * resumed, so it holds no more than the mirror, which alone has the commit of uncommitted changes.
+ * Removes areas of runs that are over, and what has not been used for `ms`. Trees of runs whose issue or pull request is
+ * still open are kept however old they are, because people may come back to them. A run whose process has ended prepares
+ * everything again when it is resumed, so it holds no more than the mirror, which alone has the commit of uncommitted
+ * changes.
  */
 export async function pruneUnused(world: Prunable, { ms, label } = LONG_UNUSED): Promise<PrunedFiles> {
+  // Checkouts and setup layers stay while an area stands on them.
+  await sweepEnded(world);
   const open = (await world.store.idsIn(UNFINISHED)).map((id) => `${id}-`);
   const active = await world.store.runsIn(ACTIVE_STATES);
   const stopped = await stoppedRuns(world, active);

@@ -31,7 +31,11 @@ describe('a data folder with MAX_DISK', () => {
     clock: { now: Date.now, elapsed: () => performance.now(), sleep: async () => {} },
     log: silent,
     engine: { activeExecutors: async (names: readonly string[]) => new Set(isThere ? names : []) },
-    store: { idsIn: async () => runs.map(({ id }) => id), runsIn: async () => runs as RunRecord[] },
+    store: {
+      idsIn: async () => runs.map(({ id }) => id),
+      runsIn: async () => runs as RunRecord[],
+      run: async () => null,
+    },
     workspaces: git.workspaces,
   });
   const used = () => bytesOf(ownFolders(git.dataDir));

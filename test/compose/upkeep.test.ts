@@ -14,6 +14,7 @@ type Wish = Parameters<Workspaces['prune']>[0];
 
 test('data that no run used for two weeks is removed, except that of active runs', async () => {
   const wishes: Wish[] = [];
+  const swept: (readonly string[])[] = [];
   const said: string[] = [];
   const tools: number[] = [];
   const log = partial<Log>({ info: (_: object, text: string) => void said.push(text) });
@@ -21,8 +22,12 @@ test('data that no run used for two weeks is removed, except that of active runs
     clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
     log,
     engine: { activeExecutors: async () => new Set() },
-    store: { idsIn: async () => ['ropen'], runsIn: async () => [] },
+    store: { idsIn: async () => ['ropen'], runsIn: async () => [], run: async () => null },
     workspaces: {
+      async sweep(keep) {
+        swept.push(['r0000000001-A', 'arena-x'].filter((area) => !keep(area, NOW - 2 * DAY)));
+        return swept.at(-1) ?? [];
+      },
       async prune(wish) {
         wishes.push(wish);
         return { checkouts: 1, layers: 0, patches: 0, repositories: 0, bytes: 5e6, busy: 0 };
@@ -35,6 +40,7 @@ test('data that no run used for two weeks is removed, except that of active runs
       },
     },
   });
+  expect(swept.at(-1)).toEqual(['r0000000001-A']);
   expect(wishes[0]?.before).toBe(NOW - 14 * DAY);
   expect(tools).toEqual([NOW - 14 * DAY]);
   expect(wishes[0]?.keep('ropen-A')).toBe(true);
@@ -60,6 +66,7 @@ test.each([
     engine: { activeExecutors: async (names) => new Set(isThere ? names : []) },
     store,
     workspaces: {
+      sweep: async () => [],
       async prune(wish) {
         wishes.push(wish);
         return { checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 };

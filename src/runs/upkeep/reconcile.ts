@@ -52,7 +52,10 @@ const NOT_STORED_MS = 24 * 60 * 60_000;
  * up, so that a run that begins meanwhile keeps its own.
  */
 export async function sweepEnded(
-  world: Pick<World, 'clock' | 'workspaces'> & { readonly store: Pick<World['store'], 'run'> },
+  world: Pick<World, 'clock'> & {
+    readonly store: Pick<World['store'], 'run'>;
+    readonly workspaces: Pick<World['workspaces'], 'sweep'>;
+  },
 ): Promise<void> {
   const seen = new Map<string, number>();
   await world.workspaces.sweep((area, openedAt) => {
