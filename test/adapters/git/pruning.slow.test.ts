@@ -199,6 +199,16 @@ describe('a checkout that no run used for a long time', () => {
     expect(kept('areas')).toEqual([]);
   });
 
+  test('stays under an area that is not swept, whose age a sweep is told', async () => {
+    const { base } = await based();
+    const before = Date.now() - 1_000;
+    const { upper } = await world.workspaces.open(base, 'r1-A');
+    const isYoung = (_: string, openedAt: number) => openedAt > before;
+    expect(await world.another().sweep(isYoung)).toEqual([]);
+    utimesSync(join(upper, '..'), before / 1000 - 1, before / 1000 - 1);
+    expect(await world.another().sweep(isYoung)).toEqual(['r1-A']);
+  });
+
   test('is removed by age even if an unreadable area exists', async () => {
     const { base } = await based();
     const { upper } = await world.workspaces.open(base, 'setup-torn');
