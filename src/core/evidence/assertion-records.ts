@@ -192,7 +192,8 @@ export function assertionChanges(
   );
   const [before, now] = [usedByTests(base), usedByTests(own)];
   const unused = sameResults ? [...before].filter((library) => !now.has(library)) : [];
-  const silent = sameResults ? base.ended.filter((program) => !own.ended.includes(program)) : [];
+  const ended = new Set(own.ended.map(nameInEachRun));
+  const silent = sameResults ? base.ended.filter((program) => !ended.has(nameInEachRun(program))) : [];
   const libraries = new Set(base.sources.map(libraryOf));
   const sources = own.sources.filter(
     (source) => libraries.has(libraryOf(source)) && !base.sources.includes(source),
@@ -216,6 +217,13 @@ const usedByTests = ({ used }: AssertionRecords): ReadonlySet<string> =>
 
 const withoutRoot = (file: string): string =>
   file.startsWith(`${USUAL_SURROUNDINGS.repo}/`) ? file.slice(USUAL_SURROUNDINGS.repo.length + 1) : file;
+
+/**
+ * A main program by a name that is the same in each run: one outside of the repository by its file alone, because tools
+ * and tests write programs into temporary folders (nyc: `~/.node-spawn-wrap-46-987726406112/node`).
+ */
+const nameInEachRun = (program: string): string =>
+  program.startsWith(`${USUAL_SURROUNDINGS.repo}/`) ? program : program.slice(program.lastIndexOf('/') + 1);
 
 const libraryOf = (source: string): string => source.split(' ', 1)[0] ?? '';
 

@@ -88,6 +88,20 @@ describe('records about assertion libraries', () => {
     expect(findingsOf(silent, false)).toEqual([]);
   });
 
+  test('of a program in a temporary folder are compared by the name of its file', () => {
+    const ended = (program: string) => readAssertionRecords(lines(USED, ['ended', program]));
+    const changes = (before: string, now: string) =>
+      assertionChanges(ended(before), ended(now), true).map(({ kind, name }) => `${kind}: ${name}`);
+    const wrapped = (run: string) => `/home/agent/.node-spawn-wrap-${run}/node`;
+    expect(changes(wrapped('46-987726406112'), wrapped('51-0a1b2c3d4e5f'))).toEqual([]);
+    expect(changes(wrapped('46-987726406112'), '/home/agent/x/other')).toEqual([
+      `not-compared: ${wrapped('46-987726406112')}`,
+    ]);
+    expect(changes('/repo/test/a/index.js', '/repo/test/b/index.js')).toEqual([
+      'not-compared: /repo/test/a/index.js',
+    ]);
+  });
+
   test('that are not complete, cannot be read or are missing accuse nobody of using no library', () => {
     const ended = ['ended', '/repo/test/a.test.js'];
     const often = readAssertionRecords(
