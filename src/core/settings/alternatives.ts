@@ -1,12 +1,7 @@
 import { checkFiles } from './detected-checks.ts';
+import { firstInstall, isPackageRefused, removesPackages } from './left-out-packages.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
-import {
-  firstInstall,
-  isPackageRefused,
-  otherInstalls,
-  removesPackages,
-  scriptsMayFail,
-} from './other-installs.ts';
+import { otherInstalls, scriptsMayFail } from './other-installs.ts';
 import {
   setupWithMachinePython,
   setupWithoutExtras,

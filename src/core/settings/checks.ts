@@ -15,7 +15,7 @@ import {
   taskTest,
   testsWithoutCoverage,
 } from './last-resorts.ts';
-import { setupFromRegistries } from './other-installs.ts';
+import { setupFromRegistries } from './left-out-packages.ts';
 import { pythonProject } from './python-project.ts';
 import {
   MAKE_VENV,

@@ -1,7 +1,13 @@
 import { chainParts } from './command-kinds.ts';
 import { folderParts, inFolder } from './folder-parts.ts';
-import { type FoundCommand, shellQuoted } from './last-resorts.ts';
-import { readPackage } from './package-scripts.ts';
+import {
+  adding,
+  assigned,
+  PACKAGE_REFUSED,
+  removing,
+  unlocked,
+  withoutMissing,
+} from './left-out-packages.ts';
 
 /** Uses other options of a package manager if its output matches. */
 interface Rule {
@@ -9,19 +15,6 @@ interface Rule {
   readonly when: RegExp;
   readonly becomes: (command: string) => string;
 }
-
-const adding = (option: string) => (command: string) =>
-  command.includes(option) ? command : `${command} ${option}`;
-const removing = (option: RegExp) => (command: string) => command.replace(option, '');
-
-/** An install that may differ from its lock file. */
-const unlocked = (command: string): string =>
-  /^pnpm\b/.test(command)
-    ? adding('--no-frozen-lockfile')(removing(/ --(?:no-)?frozen-lockfile\b/)(command))
-    : command
-        .replace(/^npm (?:ci|i)(?= |$)/, 'npm install')
-        .replace(/ --frozen-lockfile\b/, '')
-        .replace(/--immutable\b/, '--no-immutable');
 
 /** Failing lifecycle scripts of packages: browser downloads, missing compilers, git hooks. */
 const SCRIPT_FAILED =
@@ -79,7 +72,7 @@ const RULES: readonly Rule[] = [
   },
   {
     of: /^pnpm install\b/,
-    when: /\bERR_PNPM_(?:FETCH_404|NO_MATCHING_VERSION)\b/,
+    when: /\bERR_PNPM_(?:FETCH_404|NO_MATCHING_VERSION|MINIMUM_RELEASE_AGE_VIOLATION)\b/,
     becomes: (command) => adding('--no-lockfile')(removing(/ --(?:no-)?frozen-lockfile\b/)(command)),
   },
   {
@@ -128,12 +121,6 @@ function withoutDownloads(part: string, { output, refusedHosts }: FailedInstall)
   const variables = DOWNLOADS.filter(([named]) => named.test(lines)).flatMap(([, own]) => own.split(' '));
   const isTried = DOWNLOADS.some(([, own]) => before.includes(own));
   return isTried ? part : `${before}${[...variables, command].join(' ')}`;
-}
-
-/** The assignments in front of a command, and the command. */
-function assigned(part: string): readonly [before: string, command: string] {
-  const [before = ''] = /^(?:[A-Za-z_]\w*=[\w./:-]* +)+/.exec(part) ?? [];
-  return [before, part.slice(before.length)];
 }
 
 const IGNORE_SCRIPTS: readonly Omit<Rule, 'when'>[] = [
@@ -211,55 +198,12 @@ function hasPackageOf(host: string, output: string): boolean {
   return false;
 }
 
-/** The command before an install that leaves packages out. */
-const REMOVAL = "npm pkg delete (?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ";
-const REMOVES = RegExp(`^${REMOVAL}`);
-
-/** Whether a set-up leaves packages out that package.json names. */
-export const removesPackages = (setup = ''): boolean => REMOVES.test(setup);
-
-/** Installs the packages of the whole repository, with no others. */
-const WHOLE_INSTALL = RegExp(
-  `^((?:${REMOVAL})?(?:[A-Z_]\\w*=\\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\\w-]+(?:=[\\w./:-]*)?)*)(?= && |$)`,
-);
-
-/** The first command of a set-up if it is one, its program, and what follows. */
-export function firstInstall(setup = '') {
-  const [, install = '', ...programs] = WHOLE_INSTALL.exec(setup) ?? [];
-  const program = programs.find((one) => one !== undefined) ?? '';
-  return { install, program, rest: setup.slice(install.length) };
-}
-
-/**
- * The same set-up without packages for development, and optional ones, that come from code hosts, which may not be
- * reached. Null if package.json has none.
- */
-export function setupFromRegistries(
-  packageJson: string | undefined,
-  setup: FoundCommand | null,
-): FoundCommand | null {
-  const packages = readPackage(packageJson ?? '')?.dispensable ?? [];
-  const { install, rest } = firstInstall(setup?.command);
-  if (setup === null || install === '' || packages.length === 0) return null;
-  const [variables, command] = assigned(install);
-  const removal = `npm pkg delete ${packages.map(shellQuoted).join(' ')}`;
-  return { ...setup, command: `${removal} && ${variables}${unlocked(command)}${rest}` };
-}
-
 interface FailedInstall {
   /** The command's output, or its end. */
   readonly output: string;
   /** Requested `host:port` names that are not allowed. */
   readonly refusedHosts: readonly string[];
 }
-
-/** Words of npm, pnpm and Yarn for a package itself that they may not fetch, such as one of a code host. */
-const PACKAGE_REFUSED =
-  /npm (?:ERR!|error) (?:code E403\b|An unknown git error occurred)|exit code 128: git ls-remote |\bERR_PNPM_FETCH_403\b|\bYN0001: .{0,20}Fatal Error: unable to access '|^error (?:Error: |An unexpected error occurred: ")https:\/\/\S{1,500}: tunneling socket could not be established, statusCode=403/m;
-
-/** Whether it was a package itself: an installation without it may succeed. */
-export const isPackageRefused = (output: string, refusedHosts: readonly string[]): boolean =>
-  refusedHosts.length > 0 && PACKAGE_REFUSED.test(output);
 
 /** Whether lifecycle scripts of packages may be what failed: they did, or they were refused a host. */
 export const scriptsMayFail = (output: string, refusedHosts: readonly string[]): boolean =>
@@ -289,9 +233,12 @@ export function otherInstalls(setup: string, failed: FailedInstall): readonly st
   const hosts = packageHosts(failed);
   const using = (rules: readonly Omit<Rule, 'when'>[]) =>
     rules.flatMap((rule) => behindVariables((command) => withOption(rule, command)));
+  const otherOptions = using(RULES.filter(({ when }) => when.test(output)));
+  const leaner = withoutMissing(otherOptions[0] ?? setup, output);
   return [
     ...behindVariables((command) => fromOwnRegistry(command, hosts)),
-    ...using(RULES.filter(({ when }) => when.test(output))),
+    ...otherOptions,
+    ...(leaner === null ? [] : [leaner]),
     ...(scriptsMayFail(output, refusedHosts)
       ? [...rewrite((part) => withoutDownloads(part, failed)), ...using(IGNORE_SCRIPTS)]
       : []),

@@ -131,6 +131,36 @@ describe('after a set-up that failed', () => {
       'pnpm install --no-lockfile',
     ],
     [
+      'pnpm install --frozen-lockfile',
+      '[ERR_PNPM_MINIMUM_RELEASE_AGE_VIOLATION] 1 lockfile entries failed verification: a@0.8.4 could not be checked',
+      'pnpm install --no-lockfile',
+    ],
+    [
+      'pnpm install --no-lockfile',
+      '[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for a@^0.8.4 while fetching it',
+      "npm pkg delete 'devDependencies[a]' && pnpm install --no-lockfile",
+    ],
+    [
+      "npm pkg delete 'devDependencies[a]' && pnpm install --no-lockfile",
+      '[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for @b/c@^2 while fetching it',
+      "npm pkg delete 'devDependencies[a]' 'devDependencies[@b/c]' && pnpm install --no-lockfile",
+    ],
+    [
+      'yarn install --no-lockfile',
+      'error Couldn\'t find any versions for "a" that matches "^9.0.0"',
+      "npm pkg delete 'devDependencies[a]' && yarn install --no-lockfile",
+    ],
+    [
+      'yarn install --no-immutable',
+      '➤ YN0082: │ @b/c@npm:^99.0.0: No candidates found',
+      "npm pkg delete 'devDependencies[@b/c]' && yarn install --no-immutable",
+    ],
+    [
+      'npm install --no-audit && npm run fixtures',
+      "npm error 404  '@b/c@^1.0.0' is not in this registry.",
+      "npm pkg delete 'devDependencies[@b/c]' && npm install --no-audit && npm run fixtures",
+    ],
+    [
       'yarn install --frozen-lockfile',
       'error Error: https://registry.example.com/a/-/a-1.1.2.tgz: Request failed "404 Not Found"',
       'yarn install --no-lockfile',
