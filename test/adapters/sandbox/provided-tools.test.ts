@@ -40,10 +40,9 @@ describe('toolchains for a repository', () => {
       writeFileSync(file, text);
     };
     const program = name.replace(/^.*\//, '').replace('cli-dist', 'yarn');
-    put(
-      'package.json',
-      JSON.stringify({ name, version, bin: { [program]: `bin/${program}.js`, '../evil': 'x' } }),
-    );
+    const bin = { [program]: `bin/${program}.js`, '../evil': 'x' };
+    const engines = /^pnpm@11/.test(spec) ? { engines: { node: '>=22.5' } } : {};
+    put('package.json', JSON.stringify({ name, version, bin, ...engines }));
     put(`bin/${program}.js`, '');
     put('bin/node', `#!/bin/sh\necho v${version}\n`);
     chmodSync(join(folder, 'node_modules', name, 'bin/node'), 0o755);
@@ -185,6 +184,20 @@ describe('toolchains for a repository', () => {
     });
     expect(found).toContainEqual({ name: 'yarn 4.7.0', from: 'registry' });
     expect([asked, missing]).toEqual([['@yarnpkg/cli-dist@~4.10'], []]);
+  });
+
+  test.each([
+    ['Runoff has', '^20 || >=24', 'Node 24.21.0 runoff'],
+    ['the registry has', '20 || 22', 'Node 22.7.0 registry'],
+    ['is wanted, where there is none for both', '^20', 'Node 20.20.2 sandbox'],
+  ])('have the Node that %s for a package manager that asks for a newer one', async (_, node, expected) => {
+    const registry = (folder: string, spec: string) => install(folder, spec.replace('@20 || 22', '@22'));
+    const ask: ToolchainsOptions['ask'] = async ([program], tools) =>
+      program === 'node' ? 'v20.20.2' : tools ? 'v22.7.0' : null;
+    const files = manifest({ packageManager: 'pnpm@11.2.0', engines: { node } });
+    const { found, missing } = await provide(files, { install: registry, ask });
+    expect(found.map(({ name, from }) => `${name} ${from}`)).toEqual(['pnpm 11.7.0 registry', expected]);
+    expect(missing).toEqual([]);
   });
 
   test('have the yarn of the repository where it has one', async () => {

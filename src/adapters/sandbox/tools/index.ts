@@ -44,6 +44,8 @@ interface Finding {
   readonly tools?: Tools;
   readonly found?: readonly FoundTool[];
   readonly missing?: readonly string[];
+  /** The range of Node that a package manager asks for; absent: any. */
+  readonly node?: string;
 }
 
 const NONE: Tools = { mounts: [], path: [] };
@@ -177,42 +179,58 @@ async function findNode(
   wanted: WantedVersion | undefined,
   signal: AbortSignal | undefined,
 ): Promise<readonly Finding[]> {
-  const node = await nodeItself(parts, wanted, signal);
-  const found = manager === null ? {} : await findManager(parts, manager, signal);
+  const found: Finding = manager === null ? {} : await findManager(parts, manager, signal);
+  const { node: needed } = found;
+  const node =
+    (needed === undefined ? null : await nodeFor(parts, wanted, needed, signal)) ??
+    (await nodeFor(parts, wanted, ANY, signal));
   // The manager first: Node's folder may contain another version of it.
-  return [found, node];
+  return [found, node ?? {}];
 }
 
-async function nodeItself(
+/** The range that contains every version. */
+const ANY = '';
+
+/**
+ * A Node in the wanted version that a package manager runs on as well (`needed`, a range): pnpm 11 does not start on Node
+ * 20, which many repositories allow. Null if there is none for both.
+ */
+async function nodeFor(
   parts: Parts,
   wanted: WantedVersion | undefined,
+  needed: string,
   signal: AbortSignal | undefined,
-): Promise<Finding> {
+): Promise<Finding | null> {
+  const suits = (text: string | null): boolean =>
+    fits('node', wanted, text, null) && satisfies(parseVersion(text ?? '') ?? [0, 0, 0], needed);
   const system = await parts.inside(['node', '--version']);
-  const own = fits('node', wanted, system, null);
+  const own = suits(system);
   const { tools } = parts.host ? hostChoice('node', parts.environment) : { tools: [] };
   for (const tool of tools) {
     if (own && !(await isReachable(tool, parts.owner))) continue;
     const text = await versionTextOf(tool, '--version');
-    const lent = fits('node', wanted, text, null) ? await lendTool(tool, parts) : null;
+    const lent = suits(text) ? await lendTool(tool, parts) : null;
     if (lent !== null) return { tools: lent, found: [toolOf('machine', 'Node', text)] };
   }
   if (own) return { found: [toolOf('sandbox', 'Node', system)] };
-  if (wanted === undefined || fits('node', wanted, parts.nodeVersion, null)) {
+  if (suits(parts.nodeVersion)) {
     const path = [INSIDE.node.replace(/\/node$/, '')];
     return { tools: { mounts: [], path }, found: [toolOf('runoff', 'Node', parts.nodeVersion)] };
   }
+  if (wanted === undefined) return null;
   try {
     const { version, tools: packaged } = await packagedTool(
       { name: 'node', range: wanted.range },
       parts,
       signal,
     );
+    if (!satisfies(parseVersion(version) ?? [0, 0, 0], needed)) return null;
     const range = npmRangeFor(parseVersion(version) ?? [0, 0, 0]);
     const npm = await packagedTool({ name: 'npm', range }, parts, signal);
     return { tools: joined(packaged, npm.tools), found: [toolOf('registry', 'Node', version)] };
   } catch (thrown) {
     const why = excuse(thrown, signal);
+    if (needed !== ANY) return null;
     return { missing: [missingSentence(askedFor('Node', wanted), system, 'node', [why])] };
   }
 }
@@ -234,8 +252,8 @@ async function findManager(
   const minor = /^(\d+\.\d+)\.\d+$/.exec(range)?.[1];
   for (const one of minor === undefined ? [range] : [range, `~${minor}`]) {
     try {
-      const { version: installed, tools } = await packagedTool({ name, range: one }, parts, signal);
-      return { tools, found: [toolOf('registry', name, installed)] };
+      const { version: installed, tools, node } = await packagedTool({ name, range: one }, parts, signal);
+      return { tools, found: [toolOf('registry', name, installed)], ...(node === undefined ? {} : { node }) };
     } catch (thrown) {
       reasons.push(excuse(thrown, signal));
     }

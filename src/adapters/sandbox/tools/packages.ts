@@ -26,6 +26,8 @@ export type AskInside = (argv: readonly [string, ...string[]], tools?: Tools) =>
 interface PackagedTool {
   readonly version: string;
   readonly tools: Tools;
+  /** The range of Node that it asks for; absent: any. */
+  readonly node?: string;
 }
 
 const ARCH = process.arch === 'arm64' ? 'arm64' : 'x64';
@@ -68,7 +70,11 @@ const Installed = z.object({
   name: z.string(),
   version: z.string().regex(/^[\w.+-]{1,60}$/),
   bin: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  engines: z.object({ node: z.string().optional() }).optional().catch(undefined),
 });
+
+const installedIn = async (folder: string, name: string): Promise<z.infer<typeof Installed>> =>
+  Installed.parse(JSON.parse(await readFile(join(folder, 'node_modules', name, 'package.json'), 'utf8')));
 
 /** Node or a package manager in a range, from the registry, unless it was installed for the same range before. */
 export async function packagedTool(
@@ -100,7 +106,12 @@ export async function packagedTool(
       'SANDBOX_UNAVAILABLE',
       'The one from the package registry does not start in a sandbox here.',
     );
-  return { version: readFileSync(join(folder, 'version'), 'utf8').trim(), tools };
+  const { engines } = await installedIn(folder, packageOf(wanted.name, wanted.range));
+  return {
+    version: readFileSync(join(folder, 'version'), 'utf8').trim(),
+    tools,
+    ...(engines?.node === undefined ? {} : { node: engines.node }),
+  };
 }
 
 interface Build {
@@ -120,7 +131,7 @@ async function build(
   await mkdir(join(building, 'bin'), { recursive: true, mode: 0o755 });
   await install(building, spec, signal);
   const at = join('node_modules', packageOf(name, range));
-  const found = Installed.parse(JSON.parse(await readFile(join(building, at, 'package.json'), 'utf8')));
+  const found = await installedIn(building, packageOf(name, range));
   if (found.name !== packageOf(name, range))
     throw new Fault(
       'AGENT_INSTALL_FAILED',
