@@ -11,7 +11,7 @@ import {
   dockerSetup,
   type FoundCommand,
   LAST_RESORT_FILES,
-  narrowerTests,
+  otherTests,
   taskTest,
   testsWithoutCoverage,
 } from './last-resorts.ts';
@@ -128,12 +128,12 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
   const own = { setup, build, test };
   const leaner = [setupFromRegistries(read['package.json'], setup), ...leanerSetups(snapshot, setup)];
   const bare = testsWithoutCoverage(read);
-  const narrower = test && narrowerTests(read, test);
+  const otherTest = test === null ? [] : otherTests(read, test);
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
     ...leaner.map((one) => ({ ...own, setup: one })),
     ...[ci, alone, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
-    ...(narrower ? [{ ...own, test: narrower }] : []),
+    ...otherTest.map((one) => ({ ...own, test: one })),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
     ...[containerSetup(read), dockerSetup(read)].map((one) => ({ ...own, setup: one })),
   ];

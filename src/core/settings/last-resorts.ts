@@ -136,12 +136,26 @@ export function testsWithoutCoverage(read: Read): FoundCommand | null {
 /** Scripts of package.json for a part of the tests that needs no browser, the most common names first. */
 const NARROWER = ['jsdom', 'node', 'browserless', 'unit', 'server'].map((part) => `test:${part}`);
 
-/** One of them, for a test command that may need a browser or a service; null if it starts nothing else anyway. */
-export function narrowerTests(read: Read, test: FoundCommand): FoundCommand | null {
-  const scripts = readPackage(read['package.json'] ?? '')?.scripts;
+/** Programs whose tasks stand in a file of their own, and what starts a runner on the files that are its default. */
+const TASK_PROGRAM = /^(?:npx )?(?:jake|grunt|gulp|make)\b/;
+const TEST_RUNNERS = ['mocha', 'jest', 'vitest run', 'ava', 'tap', 'jasmine'];
+
+/**
+ * For a script that may need a browser or a service, one for a part of the tests; and for one that starts the task of
+ * another program, such as a linter before the tests, the only runner among the packages.
+ */
+export function otherTests(read: Read, test: FoundCommand): readonly FoundCommand[] {
+  const { scripts, packages = new Set() } = readPackage(read['package.json'] ?? '') ?? {};
   const manager = /^(npm|pnpm|yarn|bun)(?: run)? test$/.exec(test.command)?.[1];
+  if (manager === undefined) return [];
+  const script = scripts?.get('test') ?? '';
   const name = NARROWER.find((one) => scripts?.has(one));
-  const all = scripts?.get('test') ?? '';
-  if (manager === undefined || name === undefined || RegExp(`^[^&|;]*\\b${name}$`).test(all)) return null;
-  return { command: `${manager} run ${name}`, file: 'package.json' };
+  const isOther = name !== undefined && !RegExp(`^[^&|;]*\\b${name}$`).test(script);
+  const runners = TEST_RUNNERS.filter((one) => packages.has(one.split(' ', 1)[0] ?? ''));
+  const startsTask = chainParts(script)?.some((part) => TASK_PROGRAM.test(part)) === true;
+  const commands = [
+    ...(isOther ? [`${manager} run ${name}`] : []),
+    ...(startsTask && runners.length === 1 ? [`npx --no-install ${runners[0]}`] : []),
+  ];
+  return commands.map((command) => ({ command, file: 'package.json' }));
 }

@@ -141,6 +141,23 @@ describe('commands are detected', () => {
     expect(next({ test })).toEqual([]);
   });
 
+  test('mde/ejs: the only runner among the packages is a next try for the task of another program', () => {
+    const next = (script: string, ...packages: readonly string[]) =>
+      detectChecks({
+        files: ['package.json', 'package-lock.json', 'test/ejs.js'],
+        read: {
+          'package.json': manifest({
+            scripts: { test: script },
+            devDependencies: Object.fromEntries(packages.map((name) => [name, '1'])),
+          }),
+        },
+      }).others.map(({ commands }) => commands.test);
+    expect(next('jake test', 'jake', 'mocha')).toEqual(['npx --no-install mocha']);
+    expect(next('eslint . && npx gulp test', 'vitest')).toEqual(['npx --no-install vitest run']);
+    expect(next('grunt test', 'grunt', 'mocha', 'tap')).toEqual([]);
+    expect(next('node scripts/test.js', 'mocha')).toEqual([]);
+  });
+
   test('the placeholder that npm writes is no test', () => {
     const scripts = { test: 'echo "Error: no test specified" && exit 1' };
     expect(node({ scripts })).toEqual({});
