@@ -207,10 +207,10 @@ export type Prunable = Pick<World, 'clock' | 'log'> & {
 };
 
 /**
- * Milliseconds for which toolchains are kept even if the disk is full: commands in a terminal, which no database knows,
- * use them. Our default.
+ * Milliseconds for which toolchains and areas are kept even if the disk is full: commands in a terminal, which no
+ * database knows, use them. Our default.
  */
-const TOOLS_KEPT_MS = 24 * 60 * 60_000;
+const TERMINAL_KEPT_MS = 24 * 60 * 60_000;
 
 const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
 
@@ -221,20 +221,20 @@ const UNFINISHED = RUN_STATES.filter((state) => !isFinal(state));
  * changes.
  */
 export async function pruneUnused(world: Prunable, { ms, label } = LONG_UNUSED): Promise<PrunedFiles> {
-  // Checkouts and setup layers stay while an area stands on them.
   await sweepEnded(world);
   const open = (await world.store.idsIn(UNFINISHED)).map((id) => `${id}-`);
   const active = await world.store.runsIn(ACTIVE_STATES);
   const stopped = await stoppedRuns(world, active);
   const held = heldSince(active.filter(({ id }) => !stopped.has(id)));
+  const ofTerminals = Math.min(world.clock.now() - Math.max(ms, TERMINAL_KEPT_MS), held);
+  // Those of a killed call or contest, and of a run whose process has ended. Checkouts and layers stay below an area.
+  await world.workspaces.sweep((_, usedAt) => usedAt >= ofTerminals);
   const ofRepositories = await world.workspaces.prune({
     before: Math.min(world.clock.now() - ms, held),
     keep: (area) => open.some((prefix) => area.startsWith(prefix)),
     mirrorsKept: active.flatMap(({ origin }) => (origin.kind === 'local' ? [origin.path] : [])),
   });
-  const ofTools = await world.toolchains?.prune(
-    Math.min(world.clock.now() - Math.max(ms, TOOLS_KEPT_MS), held),
-  );
+  const ofTools = await world.toolchains?.prune(ofTerminals);
   const pruned = withTools(ofRepositories, ofTools);
   const { bytes, busy, ...counts } = pruned;
   if (Object.values(counts).some((count) => count > 0)) {

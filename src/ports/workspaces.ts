@@ -271,9 +271,9 @@ export interface Workspaces extends LocalBranches, LocalChanges {
   remove(area: WorkArea): Promise<void>;
   /**
    * Removes leftovers of crashes: every area whose id `keep` does not accept, and areas of setups and unfinished
-   * files whose process is gone. `openedAt`: milliseconds since 1970. Returns the ids removed.
+   * files whose process is gone. `usedAt`: opened or collected last, ms since 1970. Returns the ids removed.
    */
-  sweep(keep: (id: string, openedAt: number) => boolean): Promise<readonly string[]>;
+  sweep(keep: (id: string, usedAt: number) => boolean): Promise<readonly string[]>;
   /**
    * Removes data last used before a time (milliseconds since 1970 UTC): checkouts and setup layers without areas,
    * collected trees of areas whose id `keep` does not accept, and repositories with nothing else left, unless they are

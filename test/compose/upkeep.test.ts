@@ -12,9 +12,20 @@ const DAY = 24 * 60 * 60_000;
 const NOW = 1_800_000_000_000;
 type Wish = Parameters<Workspaces['prune']>[0];
 
+/** Areas, by how many days ago they were used last. */
+function areasUsed(days: Readonly<Record<string, number>>) {
+  const areas = new Map(Object.entries(days));
+  const sweep: Workspaces['sweep'] = async (keep) => {
+    const removed = [...areas].flatMap(([id, ago]) => (keep(id, NOW - ago * DAY) ? [] : [id]));
+    for (const id of removed) areas.delete(id);
+    return removed;
+  };
+  return { sweep, left: () => [...areas.keys()] };
+}
+
 test('data that no run used for two weeks is removed, except that of active runs', async () => {
   const wishes: Wish[] = [];
-  const swept: (readonly string[])[] = [];
+  const areas = areasUsed({ 'r0000000001-A': 2, 'a0000000001-x': 15, 'a0000000002-x': 13 });
   const said: string[] = [];
   const tools: number[] = [];
   const log = partial<Log>({ info: (_: object, text: string) => void said.push(text) });
@@ -24,10 +35,7 @@ test('data that no run used for two weeks is removed, except that of active runs
     engine: { activeExecutors: async () => new Set() },
     store: { idsIn: async () => ['ropen'], runsIn: async () => [], run: async () => null },
     workspaces: {
-      async sweep(keep) {
-        swept.push(['r0000000001-A', 'arena-x'].filter((area) => !keep(area, NOW - 2 * DAY)));
-        return swept.at(-1) ?? [];
-      },
+      sweep: areas.sweep,
       async prune(wish) {
         wishes.push(wish);
         return { checkouts: 1, layers: 0, patches: 0, repositories: 0, bytes: 5e6, busy: 0 };
@@ -40,7 +48,8 @@ test('data that no run used for two weeks is removed, except that of active runs
       },
     },
   });
-  expect(swept.at(-1)).toEqual(['r0000000001-A']);
+  // The area of a run that is not stored goes after a day, that of a killed contest after two weeks.
+  expect(areas.left()).toEqual(['a0000000002-x']);
   expect(wishes[0]?.before).toBe(NOW - 14 * DAY);
   expect(tools).toEqual([NOW - 14 * DAY]);
   expect(wishes[0]?.keep('ropen-A')).toBe(true);
@@ -60,13 +69,14 @@ test.each([
     await store.transition('r0000000001', state, 'test', NOW - 60 * DAY);
   await store.markStage('r0000000001', 'code', 'start', NOW - 60 * DAY);
   const wishes: Wish[] = [];
+  const areas = areasUsed({ 'r0000000001-A': 59 });
   await pruneUnused({
     clock: { now: () => NOW, elapsed: () => NOW, sleep: () => Promise.resolve() },
     log: silent,
     engine: { activeExecutors: async (names) => new Set(isThere ? names : []) },
     store,
     workspaces: {
-      sweep: async () => [],
+      sweep: areas.sweep,
       async prune(wish) {
         wishes.push(wish);
         return { checkouts: 0, layers: 0, patches: 0, repositories: 0, bytes: 0, busy: 0 };
@@ -75,6 +85,7 @@ test.each([
   });
   expect(wishes).toMatchObject([{ before: NOW - days * DAY, mirrorsKept: [path] }]);
   expect(wishes[0]?.keep('r0000000001-A')).toBe(true);
+  expect(areas.left()).toEqual(isThere ? ['r0000000001-A'] : []);
 });
 
 const MINUTE = 60_000;

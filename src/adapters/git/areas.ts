@@ -7,6 +7,7 @@ import {
   chownTo,
   exists,
   hasCode,
+  isAreaId,
   isTemporary,
   isTrash,
   keyOfTemporary,
@@ -61,6 +62,8 @@ export function openAreas(parts: AreaParts): Areas {
   const { layout, locks, log, trash } = parts;
   const recordFile = (id: string): string => join(layout.area(id), RECORD);
 
+  const ids = async (): Promise<readonly string[]> => (await namesIn(layout.areas)).filter(isAreaId);
+
   async function record(id: string): Promise<AreaRecord | null> {
     try {
       return AreaRecord.parse(JSON.parse(await readFile(recordFile(id), 'utf8')));
@@ -80,10 +83,10 @@ export function openAreas(parts: AreaParts): Areas {
   }
 
   /** Whether this is an area of such a setup, or one that is not kept. */
-  async function isUnused(id: string, keep: (id: string, openedAt: number) => boolean): Promise<boolean> {
+  async function isUnused(id: string, keep: (id: string, usedAt: number) => boolean): Promise<boolean> {
     if (id.startsWith(SETUP_AREA)) return isAbandoned(id);
-    const openedAt = await usedAt(layout.area(id));
-    return openedAt !== null && !keep(id, openedAt);
+    const at = await usedAt(layout.area(id));
+    return at !== null && !keep(id, at);
   }
 
   /** Its base is unknown: its record was lost in a disk or power failure. */
@@ -109,8 +112,8 @@ export function openAreas(parts: AreaParts): Areas {
 
     async sweep(keep) {
       const removed: string[] = [];
-      for (const id of await namesIn(layout.areas)) {
-        if (id.startsWith('.') || !(await isUnused(id, keep))) continue;
+      for (const id of await ids()) {
+        if (!(await isUnused(id, keep))) continue;
         try {
           await trash.discard(layout.area(id));
           removed.push(id);
@@ -125,8 +128,9 @@ export function openAreas(parts: AreaParts): Areas {
     },
 
     async records() {
-      const all = (await namesIn(layout.areas)).filter((id) => !id.startsWith('.'));
-      const found = await Promise.all(all.map((id) => record(id).catch((thrown) => unreadable(id, thrown))));
+      const found = await Promise.all(
+        (await ids()).map((id) => record(id).catch((thrown) => unreadable(id, thrown))),
+      );
       return found.filter((each) => each !== null);
     },
   };

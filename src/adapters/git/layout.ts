@@ -120,10 +120,10 @@ export const temporaryPath = (path: string): string =>
   join(dirname(path), `${TEMPORARY}${basename(path, '.git')}-${randomBytes(8).toString('hex')}`);
 
 /**
- * Replaces a file completely or not at all. The name under which it is written is beside `owner`, the file itself or the
- * folder that holds it, in a folder that sweeps look into: a killed process leaves nothing there.
+ * Replaces a file of a checkout or an object store completely or not at all. Until it is complete, it is beside `owner`,
+ * the folder of that, where a sweep finds what a killed process leaves.
  */
-export async function replaceFile(file: string, text: string, owner = file): Promise<void> {
+export async function replaceFile(file: string, text: string, owner: string): Promise<void> {
   const fresh = temporaryPath(owner);
   try {
     await writeFile(fresh, text);
@@ -158,8 +158,11 @@ function checkedKey(key: string): string {
   return key;
 }
 
+/** Whether a name can be that of an area: its folder may hold other files of the operator. */
+export const isAreaId = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(name);
+
 function checkedId(id: string): string {
-  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/.test(id)) {
+  if (!isAreaId(id)) {
     throw new Fault('INTERNAL', 'The id of an area is made of letters, digits, - and _ only.');
   }
   return id;

@@ -219,11 +219,14 @@ const withoutRoot = (file: string): string =>
   file.startsWith(`${USUAL_SURROUNDINGS.repo}/`) ? file.slice(USUAL_SURROUNDINGS.repo.length + 1) : file;
 
 /**
- * A main program by a name that is the same in each run: one outside of the repository by its file alone, because tools
- * and tests write programs into temporary folders (nyc: `~/.node-spawn-wrap-46-987726406112/node`).
+ * A main program by a name that is the same in each run. Tools and tests write programs into temporary folders and under
+ * numbers (nyc: `~/.node-spawn-wrap-46-987726406112/node`), so outside of the repository only the words of its file
+ * name count.
  */
 const nameInEachRun = (program: string): string =>
-  program.startsWith(`${USUAL_SURROUNDINGS.repo}/`) ? program : program.slice(program.lastIndexOf('/') + 1);
+  program.startsWith(`${USUAL_SURROUNDINGS.repo}/`)
+    ? program
+    : program.slice(program.lastIndexOf('/') + 1).replace(/\d[\da-f]*|[\da-f]{6,}/g, '#');
 
 const libraryOf = (source: string): string => source.split(' ', 1)[0] ?? '';
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_COMMAND_CHARS, scriptCommands } from './ci-commands.ts';
-import { chainParts } from './command-kinds.ts';
+import { chainParts, recognise } from './command-kinds.ts';
 import { readPackage } from './package-scripts.ts';
+import { programWords } from './program-words.ts';
 
 /** A command, and the file that defines it. */
 export interface FoundCommand {
@@ -137,12 +138,12 @@ export function testsWithoutCoverage(read: Read): FoundCommand | null {
 const NARROWER = ['jsdom', 'node', 'browserless', 'unit', 'server'].map((part) => `test:${part}`);
 
 /** Programs whose tasks stand in a file of their own, and what starts a runner on the files that are its default. */
-const TASK_PROGRAM = /^(?:npx )?(?:jake|grunt|gulp|make)\b/;
-const TEST_RUNNERS = ['mocha', 'jest', 'vitest run', 'ava', 'tap', 'jasmine'];
+const TASK_PROGRAMS: ReadonlySet<string> = new Set(['jake', 'grunt', 'gulp', 'make']);
+const TEST_RUNNERS = ['mocha', 'jest', 'vitest run', 'ava', 'tap'];
 
 /**
- * For a script that may need a browser or a service, one for a part of the tests; and for one that starts the task of
- * another program, such as a linter before the tests, the only runner among the packages.
+ * For a script that may need a browser or a service, one for a part of the tests; and for one that ends with the task of
+ * another program, which may start a linter before the tests, the only runner among the packages.
  */
 export function otherTests(read: Read, test: FoundCommand): readonly FoundCommand[] {
   const { scripts, packages = new Set() } = readPackage(read['package.json'] ?? '') ?? {};
@@ -152,10 +153,15 @@ export function otherTests(read: Read, test: FoundCommand): readonly FoundComman
   const name = NARROWER.find((one) => scripts?.has(one));
   const isOther = name !== undefined && !RegExp(`^[^&|;]*\\b${name}$`).test(script);
   const runners = TEST_RUNNERS.filter((one) => packages.has(one.split(' ', 1)[0] ?? ''));
-  const startsTask = chainParts(script)?.some((part) => TASK_PROGRAM.test(part)) === true;
+  const parts = chainParts(script) ?? [];
+  const endsWithTask = TASK_PROGRAMS.has(programWords(parts.at(-1) ?? '')[0] ?? '');
+  const hasOwnTests = parts.some((part) => recognise(part) !== null);
+  const before = scripts?.has('pretest') ? `${manager} run pretest && ` : '';
   const commands = [
     ...(isOther ? [`${manager} run ${name}`] : []),
-    ...(startsTask && runners.length === 1 ? [`npx --no-install ${runners[0]}`] : []),
+    ...(endsWithTask && !hasOwnTests && runners.length === 1
+      ? [`${before}npx --no-install ${runners[0]}`]
+      : []),
   ];
   return commands.map((command) => ({ command, file: 'package.json' }));
 }

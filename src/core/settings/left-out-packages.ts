@@ -7,12 +7,14 @@ export const removing = (option: RegExp) => (command: string) => command.replace
 
 /** An install that may differ from its lock file. */
 export const unlocked = (command: string): string =>
-  /^pnpm\b/.test(command)
-    ? adding('--no-frozen-lockfile')(removing(/ --(?:no-)?frozen-lockfile\b/)(command))
-    : command
-        .replace(/^npm (?:ci|i)(?= |$)/, 'npm install')
-        .replace(/ --frozen-lockfile\b/, '')
-        .replace(/--immutable\b/, '--no-immutable');
+  / --no-lockfile\b/.test(command)
+    ? command
+    : /^pnpm\b/.test(command)
+      ? adding('--no-frozen-lockfile')(removing(/ --(?:no-)?frozen-lockfile\b/)(command))
+      : command
+          .replace(/^npm (?:ci|i)(?= |$)/, 'npm install')
+          .replace(/ --frozen-lockfile\b/, '')
+          .replace(/--immutable\b/, '--no-immutable');
 
 /** The assignments in front of a command, and the command. */
 export function assigned(part: string): readonly [before: string, command: string] {
@@ -63,13 +65,14 @@ export const PACKAGE_REFUSED =
 export const isPackageRefused = (output: string, refusedHosts: readonly string[]): boolean =>
   refusedHosts.length > 0 && PACKAGE_REFUSED.test(output);
 
-/** What package managers say of a package of which their registry has no version in its range, or none at all. */
+/** What package managers say of a package whose range no version of their registry is in; npm and pnpm, of an unknown one. */
 const NO_VERSION: readonly RegExp[] = [
   /No matching version found for ((?:@[\w.-]+\/)?[\w.-]+)@/,
   /Couldn't find any versions for "((?:@[\w.-]+\/)?[\w.-]+)"/,
-  /((?:@[\w.-]+\/)?[\w.-]+)@npm:[^\s:]{0,100}: No candidates found/,
+  // Not in the middle of a word: each of its letters would be a search to its end.
+  /(?<![\w.@/-])((?:@[\w.-]+\/)?[\w.-]+)@npm:[^\s:]{0,100}: No candidates found/,
   /'((?:@[\w.-]+\/)?[\w.-]+)@[^'\n]{0,100}' is not in this registry/,
-  /((?:@[\w.-]+\/)?[\w.-]+) is not in the npm registry/,
+  /(?<![\w.@/-])((?:@[\w.-]+\/)?[\w.-]+) is not in the npm registry/,
 ];
 
 /**
@@ -78,9 +81,11 @@ const NO_VERSION: readonly RegExp[] = [
  */
 export function withoutMissing(setup: string, output: string): string | null {
   const name = NO_VERSION.flatMap((said) => said.exec(output)?.[1] ?? [])[0];
-  if (name === undefined || firstInstall(setup).install === '') return null;
-  const [before = 'npm pkg delete && '] = REMOVES.exec(setup) ?? [];
+  const { install, rest } = firstInstall(setup);
+  if (name === undefined || install === '') return null;
+  const [before = 'npm pkg delete && '] = REMOVES.exec(install) ?? [];
   const key = shellQuoted(`devDependencies[${name}]`);
   if (before.includes(key)) return null;
-  return `${before.slice(0, -' && '.length)} ${key} && ${setup.replace(REMOVES, '')}`;
+  const [variables, command] = assigned(install.replace(REMOVES, ''));
+  return `${before.slice(0, -' && '.length)} ${key} && ${variables}${unlocked(command)}${rest}`;
 }

@@ -234,7 +234,7 @@ export function otherInstalls(setup: string, failed: FailedInstall): readonly st
   const using = (rules: readonly Omit<Rule, 'when'>[]) =>
     rules.flatMap((rule) => behindVariables((command) => withOption(rule, command)));
   const otherOptions = using(RULES.filter(({ when }) => when.test(output)));
-  const leaner = withoutMissing(otherOptions[0] ?? setup, output);
+  const leaner = withoutMissing(setup, output);
   return [
     ...behindVariables((command) => fromOwnRegistry(command, hosts)),
     ...otherOptions,

@@ -58,19 +58,20 @@ export async function sweepEnded(
   },
 ): Promise<void> {
   const seen = new Map<string, number>();
-  await world.workspaces.sweep((area, openedAt) => {
-    seen.set(area, openedAt);
+  await world.workspaces.sweep((area, usedAt) => {
+    seen.set(area, usedAt);
     return true;
   });
-  const unused = new Set<string>();
-  for (const [area, openedAt] of seen) {
+  const unused = new Map<string, number>();
+  for (const [area, usedAt] of seen) {
     const [, ofCall, runId] = RUN_AREA.exec(area) ?? [];
     if (runId === undefined) continue;
     const run = await world.store.run(runId);
-    const isOld = world.clock.now() - openedAt > NOT_STORED_MS;
-    if (run ? isOver(run.state) && ofCall === undefined : isOld) unused.add(area);
+    const isOld = world.clock.now() - usedAt > NOT_STORED_MS;
+    if (run ? isOver(run.state) && ofCall === undefined : isOld) unused.set(area, usedAt);
   }
-  await world.workspaces.sweep((area) => !unused.has(area));
+  // Not one that was opened again under the same name.
+  await world.workspaces.sweep((area, usedAt) => unused.get(area) !== usedAt);
 }
 
 /** Announces run endings that were missed because of a crash or an outage of GitHub. Idempotent. */

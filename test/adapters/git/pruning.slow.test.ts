@@ -203,7 +203,9 @@ describe('a checkout that no run used for a long time', () => {
     const { base } = await based();
     const before = Date.now() - 1_000;
     const { upper } = await world.workspaces.open(base, 'r1-A');
-    const isYoung = (_: string, openedAt: number) => openedAt > before;
+    // A copy of the operator's stops nobody.
+    mkdirSync(join(world.dataDir, 'areas/r1-A.bak'));
+    const isYoung = (_: string, usedAt: number) => usedAt > before;
     expect(await world.another().sweep(isYoung)).toEqual([]);
     utimesSync(join(upper, '..'), before / 1000 - 1, before / 1000 - 1);
     expect(await world.another().sweep(isYoung)).toEqual(['r1-A']);

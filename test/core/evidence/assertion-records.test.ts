@@ -94,6 +94,7 @@ describe('records about assertion libraries', () => {
       assertionChanges(ended(before), ended(now), true).map(({ kind, name }) => `${kind}: ${name}`);
     const wrapped = (run: string) => `/home/agent/.node-spawn-wrap-${run}/node`;
     expect(changes(wrapped('46-987726406112'), wrapped('51-0a1b2c3d4e5f'))).toEqual([]);
+    expect(changes('/tmp/script-8f3a1c.mjs', '/tmp/script-77aa12.mjs')).toEqual([]);
     expect(changes(wrapped('46-987726406112'), '/home/agent/x/other')).toEqual([
       `not-compared: ${wrapped('46-987726406112')}`,
     ]);

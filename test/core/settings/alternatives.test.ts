@@ -151,7 +151,7 @@ describe('after a set-up that failed', () => {
       "npm pkg delete 'devDependencies[a]' && yarn install --no-lockfile",
     ],
     [
-      'yarn install --no-immutable',
+      'yarn install --immutable',
       '➤ YN0082: │ @b/c@npm:^99.0.0: No candidates found',
       "npm pkg delete 'devDependencies[@b/c]' && yarn install --no-immutable",
     ],
@@ -159,6 +159,11 @@ describe('after a set-up that failed', () => {
       'npm install --no-audit && npm run fixtures',
       "npm error 404  '@b/c@^1.0.0' is not in this registry.",
       "npm pkg delete 'devDependencies[@b/c]' && npm install --no-audit && npm run fixtures",
+    ],
+    [
+      'pnpm install --no-lockfile',
+      'This error happened: @b/c is not in the npm registry, or you have no permission to fetch it.',
+      "npm pkg delete 'devDependencies[@b/c]' && pnpm install --no-lockfile",
     ],
     [
       'yarn install --frozen-lockfile',
@@ -469,6 +474,8 @@ describe('after a set-up that failed', () => {
       expect(refused('npm ci', hostile)?.commands.setup).toBe('npm ci --ignore-scripts');
       const blanks = `Exit code: 1${' '.repeat(4_000_000)}`;
       expect(refused('npm ci', blanks)?.commands.setup).toBe('npm ci --ignore-scripts');
+      for (const word of ['a', '-.', '@a/'])
+        expect(refused('npm ci', word.repeat(1_000_000))?.commands.setup).toBe('npm ci --ignore-scripts');
     });
   });
 

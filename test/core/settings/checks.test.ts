@@ -153,9 +153,12 @@ describe('commands are detected', () => {
         },
       }).others.map(({ commands }) => commands.test);
     expect(next('jake test', 'jake', 'mocha')).toEqual(['npx --no-install mocha']);
-    expect(next('eslint . && npx gulp test', 'vitest')).toEqual(['npx --no-install vitest run']);
+    expect(next('eslint . && NODE_ENV=test npx gulp test', 'vitest')).toEqual([
+      'npx --no-install vitest run',
+    ]);
+    for (const script of ['node scripts/test.js', 'make build && jest', 'gulp-mocha'])
+      expect(next(script, 'jest')).toEqual([]);
     expect(next('grunt test', 'grunt', 'mocha', 'tap')).toEqual([]);
-    expect(next('node scripts/test.js', 'mocha')).toEqual([]);
   });
 
   test('the placeholder that npm writes is no test', () => {
