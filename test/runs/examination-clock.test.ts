@@ -53,4 +53,14 @@ test('parts that wait for each other count as often after a restart as before', 
   const again = await openExaminationTime(runner, [], onBase);
   for (const part of parts) await again.measured(part, async () => undefined);
   expect(again.left()).toBe(6 * 60_000);
+
+  // Whoever waits for the only command while tests hang does not pay for it either.
+  const hangs = async () => {
+    now += 5 * 60_000;
+    again.hung(4 * 60_000);
+  };
+  await inParallel(2, ['E', 'F'], (part) =>
+    again.measured(part, part === 'E' ? hangs : () => setImmediate()),
+  );
+  expect(again.left()).toBe(5 * 60_000);
 });

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TestRun } from '../../src/core/evidence/index.ts';
 import { rememberInMemory } from '../../src/runs/examine/areas.ts';
@@ -30,24 +31,27 @@ const RIGHT = { ...sum('list.reduce((a, b) => a + b, 0)'), ...EMPTY };
 const HASTY = sum('list.length === 0 ? null : list.reduce((a, b) => a + b)');
 const BREAKING = sum('list.length');
 
-/** A repository each of whose test runs and probes takes a minute. */
-async function slowRepository(options: Partial<FixtureOptions>) {
+/** Every test run and probe takes a minute; the tests of the base on the candidate `hanging` half an hour, and stop. */
+function scriptedTime(hanging = '') {
   let at = 0;
-  const clock = { elapsed: () => at };
   const probed: string[] = [];
-  const fixture = await shared.fixture({
-    files: REPOSITORY,
-    clock,
-    ...options,
-    exec: async (spec, real) => {
-      const result = await real(spec);
-      const probes = spec.argv.some((word) => word.includes('/checks/probes/'));
-      if (probes) probed.push(spec.area.id.replace(/^r\d+-x-/, ''));
-      if (probes || (spec.argv[0] === 'sh' && spec.argv[3] === 'sh')) at += 60_000;
-      return result;
-    },
-  });
-  return { fixture, probed };
+  const exec: FixtureOptions['exec'] = async (spec, real) => {
+    const result = await real(spec);
+    const probes = spec.argv.some((word) => word.includes('/checks/probes/'));
+    if (probes) probed.push(spec.area.id.replace(/^r\d+-x-/, ''));
+    if (!probes && !(spec.argv[0] === 'sh' && spec.argv[3] === 'sh')) return result;
+    const hangs = spec.area.id.endsWith(`-x-${hanging}-base`);
+    const ms = hangs ? 30 * 60_000 : 60_000;
+    at += ms;
+    return hangs ? { ...result, exitCode: null, stopped: 'wall', ms } : result;
+  };
+  return { options: { clock: { elapsed: () => at }, exec }, probed };
+}
+
+/** A repository each of whose test runs and probes takes a minute. */
+async function slowRepository(options: Partial<FixtureOptions>, hanging?: string) {
+  const { options: timed, probed } = scriptedTime(hanging);
+  return { fixture: await shared.fixture({ files: REPOSITORY, ...timed, ...options }), probed };
 }
 
 describe('when the time for examining is over', () => {
@@ -71,6 +75,18 @@ describe('when the time for examining is over', () => {
     expect([A?.cut, B?.cut, C?.cut]).toEqual([cut, cut, cut]);
     expect(probed).toEqual([]);
     expect([...fixture.tested].sort()).toEqual(['A-base', 'A-own', 'B-base', 'C-base']);
+  });
+
+  test('a candidate whose tests hang does not take the time in which the others are compared', async () => {
+    const isLast: FixtureOptions['begins'] = async (alias, steps) => {
+      while (alias === 'C' && !steps.some(({ name, done }) => name === 'candidates' && done === 2))
+        await setTimeout(10);
+    };
+    const { fixture, probed } = await slowRepository({ examine: '15m', begins: isLast }, 'C');
+    const { A, C } = await fixture.examine(base, { A: RIGHT, B: HASTY, C: BREAKING });
+    expect(C?.gates).toContainEqual(expect.objectContaining({ gate: 'tests-run', passed: false }));
+    expect(A?.cut).toBeUndefined();
+    expect(probed).toContain('probe-derive');
   });
 
   test('what is run again begins only while time is left, one after the other where one command runs', async () => {
@@ -185,7 +201,7 @@ describe('a red test of the base that candidates make pass', () => {
   });
 
   test('counts after one run if no time is left, which is said', async () => {
-    const { fixture, onBase } = await redSuite('base-1', { examine: '1s' });
+    const { fixture, onBase } = await redSuite('base-1', { examine: '2m', ...scriptedTime().options });
     const { A } = await fixture.examine(onBase, { A: RIGHT, B: HASTY });
     expect(A?.baseTests?.fixedAgain).toBeUndefined();
     expect(A?.baseTests?.fixed).toEqual([...NAMES].sort());

@@ -64,6 +64,8 @@ export interface FixtureOptions {
   readonly signal?: () => AbortSignal;
   /** Stands in front of the real sandbox. */
   readonly exec?: (spec: ExecSpec, real: Sandbox['exec']) => ReturnType<Sandbox['exec']>;
+  /** Awaited before a candidate is examined; `steps` as they are reported. */
+  readonly begins?: (alias: string, steps: readonly ExaminationStep[]) => Promise<void>;
 }
 
 /** A repository whose candidates are examined in a real sandbox, and a list of what was executed. */
@@ -193,6 +195,7 @@ async function openFixture(
       const runner = { ...bench, signal: options.signal?.() ?? bench.signal };
       const { evidence, results } = await gatherEvidence(runner, entries, onBase, {
         onStep: (step) => steps.push(step),
+        begins: async ({ alias }) => options.begins?.(alias, steps),
       });
       table = results.table;
       return Object.fromEntries(evidence.map((one) => [one.alias, one]));

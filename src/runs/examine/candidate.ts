@@ -160,6 +160,8 @@ async function execute(
   const ran = result.run.source !== 'none';
   // Tests that hang would do so again, each time until the limit.
   const fails = hangs(result.run) && !testsRunGate(onBase, result.run).passed;
+  // Or a candidate that hangs would take the time in which the others are compared.
+  if (fails) tools.time.hung(Math.max(0, result.run.ms - onBase.ms));
   const eliminated = on.eliminated || fails;
   const suspects = eliminated || !ran ? [] : compareBase(onBase, result.run).regressions;
   const { patch } = on;

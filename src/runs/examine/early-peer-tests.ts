@@ -78,6 +78,7 @@ function earlyTools(tools: ExaminationTools, stop: AbortSignal, over: AbortSigna
   const time: ExaminationTime = {
     left: () => tools.time.left(),
     measured: (_, work) => work(),
+    hung: () => undefined,
     // What failed runs once more when it is their turn, which needs time that probes need first.
     allows: async (what) => what !== 'repeats',
     step: () => () => undefined,

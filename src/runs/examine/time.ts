@@ -20,6 +20,8 @@ export interface ExaminationTime {
   left(): number;
   /** Does work and counts its time under a name unique within the examination. Never cut. */
   measured<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Milliseconds for which tests hung until their limit: they count for nothing that is being measured. */
+  hung(ms: number): void;
   /**
    * Whether a part of the work may begin: only if more time is left than its expected milliseconds. `unit` is what
    * reports name; it counts as left out if a part of it is. The answer is the same when repeated.
@@ -73,18 +75,22 @@ export async function openExaminationTime(
     }),
   );
   let spentMs = 0;
+  let hungMs = 0;
   const left = () => Math.max(0, budgetMs - spentMs);
   const asked = new Map<string, { readonly what: ExtraWork; readonly allowed: boolean }>();
   return {
     left,
     async measured(name, work) {
       const from = spentMs;
-      const began = world.clock.elapsed();
+      const began = world.clock.elapsed() - hungMs;
       const result = await work();
       // Parts overlap and wait for each other's commands: their durations, added up after a restart, would be too much.
-      const until = async () => Math.round(from + world.clock.elapsed() - began);
+      const until = async () => Math.round(from + Math.max(0, world.clock.elapsed() - hungMs - began));
       spentMs = Math.max(spentMs, await remembered(['until', name], until));
       return result;
+    },
+    hung(ms) {
+      hungMs += ms;
     },
     async allows(what, unit, part = '', expectedMs = 0) {
       const name = [what, unit, part];
