@@ -84,7 +84,7 @@ export const Settings = z.strictObject({
       examine: seconds()
         .optional()
         .describe(
-          'Time limit of examining all candidates. Build and tests of each candidate are never cut; repeated runs, the comparison of behaviour, tests of other candidates and written tests are left out when it is over, and the comparison says so. Default: the longer of 5m and two and a half builds and runs of the test suite for each candidate.',
+          'Time limit of examining all candidates. Build and tests of each candidate are never cut; repeated runs, the comparison of behaviour, tests of other candidates and written tests are left out when it is over, and the comparison says so. The time for which tests of a candidate hang does not count. Default: the longer of 5m and two and a half builds and runs of the test suite for each candidate.',
         ),
       extendWhileProgressing: z
         .boolean()
