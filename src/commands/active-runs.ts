@@ -1,3 +1,4 @@
+import type { NewReply } from '../core/brief/index.ts';
 import { type Command, parseCommand, replyOf, unrecognizedCommand } from '../core/commands/index.ts';
 import { isOver, type RunId, type Task, type Usd } from '../core/model/index.ts';
 import { money, statusReply } from '../core/reports/index.ts';
@@ -33,7 +34,7 @@ export async function answerRun(
   if (!run) return refuse(command, 'There is no active run here to answer.');
   const newReply = replyOf(given, command.by, command.at);
   const before = await world.store.replies(run.id);
-  if (before.some(({ at, by }) => at === command.at && by?.id === command.by.id))
+  if (newReply && before.some((one) => isSameReply(one, newReply)))
     return done('already accepted', { runId: run.id });
   const open = awaitedInquiry(run);
   if (!newReply || !open) return refuse(command, `Run \`${run.id}\` is not waiting for an answer.`, run.id);
@@ -43,6 +44,14 @@ export async function answerRun(
   if (result.kind === 'taken') return done('the run continues with it', { runId: run.id });
   return replyNotAccepted(world, command, run, given, result.why);
 }
+
+/** Whether a repeated command gave this reply. GitHub's times are whole seconds, so the content is compared, too. */
+const isSameReply = (before: NewReply, { kind, option, text, by, at }: NewReply): boolean =>
+  before.at === at &&
+  before.by?.id === by?.id &&
+  before.kind === kind &&
+  before.option === option &&
+  before.text === text;
 
 const ANOTHER_QUESTION =
   'The question on your page is settled, and another one is open. Read it before you answer.';

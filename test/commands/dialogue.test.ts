@@ -391,9 +391,11 @@ describe('a tick', () => {
     const s = await scene({ approval: 'plan' }, []);
     const ours = s.ask.body;
     s.rights[mona.id] = 'broken';
-    await s.edit(s.tick(ours, 1));
+    // In the same second, as far as GitHub tells.
+    const at = Date.now();
+    await s.edit(s.tick(ours, 1), { at });
     s.rights[mona.id] = 'write';
-    await s.say('/auto-dev revise Smaller steps.');
+    await s.say('/auto-dev revise Smaller steps.', { at });
     await s.asksAgain();
     await s.recovered();
     expect(await s.ticks()).toEqual(['refused']);
