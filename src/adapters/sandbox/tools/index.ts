@@ -40,12 +40,10 @@ export interface ToolchainsOptions {
 }
 
 /** Search result for one language or program. */
-interface Finding {
+interface Finding extends Pick<Awaited<ReturnType<typeof packagedTool>>, 'node'> {
   readonly tools?: Tools;
   readonly found?: readonly FoundTool[];
   readonly missing?: readonly string[];
-  /** The range of Node that a package manager asks for; absent: any. */
-  readonly node?: string;
 }
 
 const NONE: Tools = { mounts: [], path: [] };
@@ -252,8 +250,8 @@ async function findManager(
   const minor = /^(\d+\.\d+)\.\d+$/.exec(range)?.[1];
   for (const one of minor === undefined ? [range] : [range, `~${minor}`]) {
     try {
-      const { version: installed, tools, node } = await packagedTool({ name, range: one }, parts, signal);
-      return { tools, found: [toolOf('registry', name, installed)], ...(node === undefined ? {} : { node }) };
+      const { version: installed, ...packaged } = await packagedTool({ name, range: one }, parts, signal);
+      return { ...packaged, found: [toolOf('registry', name, installed)] };
     } catch (thrown) {
       reasons.push(excuse(thrown, signal));
     }
