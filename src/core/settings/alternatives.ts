@@ -1,5 +1,5 @@
 import { checkFiles } from './detected-checks.ts';
-import { firstInstall, isPackageRefused, removesPackages } from './left-out-packages.ts';
+import { firstInstall, type LeavablePackage } from './left-out-packages.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
 import {
@@ -28,6 +28,8 @@ export interface DetectedRecipe {
   readonly named: readonly CommandName[];
   /** Complete recipes from other files of the repository, most likely first. */
   readonly others: readonly Recipe[];
+  /** Packages of npm that set-up may leave out if they cannot be installed. */
+  readonly leavable: readonly LeavablePackage[];
 }
 
 /** Why a sandbox stopped a command. */
@@ -53,19 +55,16 @@ export const MAX_ALTERNATIVES = 3;
 
 /** The next recipe to try, after the detected commands and earlier attempts; null if there are no more. */
 export function nextRecipe(
-  { others, named }: Omit<DetectedRecipe, 'recipe'>,
+  { others, named, leavable }: Omit<DetectedRecipe, 'recipe'>,
   tries: readonly FailedTry[],
 ): Recipe | null {
   const [first] = tries;
   const last = tries.at(-1);
   if (!first || !last || last.stopped === 'wall' || tries.length > MAX_ALTERNATIVES) return null;
-  const isRefused = tries.some(({ output, refusedHosts = [] }) => isPackageRefused(output, refusedHosts));
   const proposals = [
-    ...PROPOSALS[last.step](last),
+    ...PROPOSALS[last.step](last, leavable),
     ...(last.step === 'tests' ? withUntypedBuild(tries) : []),
-    ...others
-      .filter((one) => (isRefused || !removesPackages(one.commands.setup)) && differs(one, first, last.step))
-      .map((one) => withWorkingInstall(one, tries)),
+    ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
   ];
   const seen = new Set(tries.map(({ recipe }) => keyOf(recipe.commands)));
   const failed = new Set(
@@ -145,7 +144,9 @@ function withWorkingInstall(recipe: Recipe, tries: readonly FailedTry[]): Recipe
     : recipe;
 }
 
-const PROPOSALS: Readonly<Record<FailedTry['step'], (failed: FailedTry) => readonly Recipe[]>> = {
+const PROPOSALS: Readonly<
+  Record<FailedTry['step'], (failed: FailedTry, leavable: readonly LeavablePackage[]) => readonly Recipe[]>
+> = {
   'set-up': setupProposals,
   build: buildProposals,
   tests: toolProposals,
@@ -217,14 +218,14 @@ const NOT_FOR_PYTHON = /No matching distribution found for|requires a different 
 const needsNoRegistry = ({ commands }: Recipe): boolean =>
   [MAKE_VENV, `${MAKE_VENV}${PYTEST_TOO}`].includes(commands.setup ?? '');
 
-function setupProposals(failed: FailedTry): readonly Recipe[] {
+function setupProposals(failed: FailedTry, leavable: readonly LeavablePackage[]): readonly Recipe[] {
   const { recipe, output, refusedHosts = [] } = failed;
   const { setup } = recipe.commands;
   if (setup === undefined) return [];
   // Without a registry, only what needs none can help.
   if (AWAY.test(output) && !scriptsMayFail(output, refusedHosts))
     return withoutSelf(recipe, setup).filter(needsNoRegistry);
-  const rewritten = otherInstalls(setup, { output, refusedHosts }).map((fresh) =>
+  const rewritten = otherInstalls(setup, { output, refusedHosts }, leavable).map((fresh) =>
     withCommand(recipe, 'setup', fresh),
   );
   const self = OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null;
@@ -285,7 +286,7 @@ const NOT_COLLECTED = /\bERROR collecting |\bcollection failure\b|^ImportError w
  * null if it is not known which, or the settings name the set-up command.
  */
 export function morePackages(
-  { named, recipe: detected }: Omit<DetectedRecipe, 'others'>,
+  { named, recipe: detected }: Pick<DetectedRecipe, 'named' | 'recipe'>,
   recipe: Recipe,
   output: string,
 ): Recipe | null {

@@ -15,7 +15,7 @@ import {
   taskTest,
   testsWithoutCoverage,
 } from './last-resorts.ts';
-import { setupFromRegistries } from './left-out-packages.ts';
+import { type LeavablePackage, leavablePackages } from './left-out-packages.ts';
 import { pythonProject } from './python-project.ts';
 import {
   MAKE_VENV,
@@ -51,11 +51,8 @@ const CHECK_FILES: readonly string[] = [
   'Cargo.toml',
   ...['composer.json', 'global.json'],
   'pyproject.toml',
-  ...['setup.cfg', 'setup.py'],
-  'hatch.toml',
-  'tox.ini',
-  'tox.toml',
-  'noxfile.py',
+  ...['setup.cfg', 'setup.py', 'hatch.toml'],
+  ...['tox.ini', 'tox.toml', 'noxfile.py'],
   'pytest.ini',
   'requirements.txt',
   'requirements-dev.txt',
@@ -80,7 +77,7 @@ export const filesOfProject = (paths: readonly string[]): readonly string[] => {
 };
 
 /** Maximum packages whose scripts are read: a workspace has tests if one of its first packages has. */
-const MAX_SAMPLE_PACKAGES = 12;
+const MAX_SAMPLE_PACKAGES = 40;
 
 /** Manifests that may be those of packages of a workspace, those nearest to the top first. */
 const packageSamples = (paths: readonly string[]): readonly string[] =>
@@ -97,8 +94,10 @@ export interface DetectedChecks {
   readonly services: CiJob['services'];
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
+  /** Packages of npm that set-up may leave out if they cannot be installed. */
+  readonly leavable: readonly LeavablePackage[];
   /**
-   * Complete alternatives, most likely first: from another ecosystem, without packages of code hosts, with fewer
+   * Complete alternatives, most likely first: from another ecosystem, with fewer
    * packages of Python, from CI workflow (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip
    * instead of a Python lock file, from development container and Dockerfile, what a makefile or the like suggests.
    */
@@ -126,12 +125,11 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
   const build = (guess && commandsOf(guess).build) ?? used?.build ?? null;
   const setup = test || build ? setupOf(used, guess, ci ?? travis, containerSetup(read)) : null;
   const own = { setup, build, test };
-  const leaner = [setupFromRegistries(read['package.json'], setup), ...leanerSetups(snapshot, setup)];
   const bare = testsWithoutCoverage(read);
   const otherTest = test === null ? [] : otherTests(read, test);
   const others = [
     ...(bare && test?.file === bare.file ? [{ ...own, test: bare }] : []),
-    ...leaner.map((one) => ({ ...own, setup: one })),
+    ...leanerSetups(snapshot, setup).map((one) => ({ ...own, setup: one })),
     ...[ci, alone, travis].flatMap((one) => (one ? [{ ...one, build: one.build ?? build }] : [])),
     ...otherTest.map((one) => ({ ...own, test: one })),
     { ...own, setup: setup && startsPythonTool(setup.command) ? setupWithoutLock(snapshot) : null },
@@ -145,6 +143,7 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
     ...detected,
     services: job?.services ?? [],
     types: detectTypeCheck(snapshot, detected.commands),
+    leavable: leavablePackages(snapshot),
     others: [...first, ...others.filter((one) => one.setup !== null), ...last]
       .map(recipe)
       .filter(({ commands }) => JSON.stringify(commands) !== JSON.stringify(detected.commands)),

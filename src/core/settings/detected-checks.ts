@@ -35,12 +35,12 @@ export function detectChecks(repository: {
   const projects = projectsBelow(snapshot);
   const [below, ...alone] = projects;
   if (below === undefined) return top;
-  const { commands, from, services } = top;
+  const { commands, from, services, leavable } = top;
   const recipes = (found: readonly ProjectsBelow[]) => found.map(({ recipe }) => recipe);
   const own = commands.test === undefined ? [] : [{ commands, from }];
   if (commands.test === undefined || areTestsOf(projects, top, snapshot)) {
     const others = [...recipes(alone), ...below.others, ...own, ...top.others];
-    return { ...below.recipe, services, types: below.types, others };
+    return { ...below.recipe, services, types: below.types, leavable, others };
   }
   const setup = setupOfStarted(from.test ?? '', snapshot, projects);
   if (commands.setup !== undefined || setup === null)

@@ -1,9 +1,18 @@
-import { type FoundCommand, shellQuoted } from './last-resorts.ts';
-import { readPackage } from './package-scripts.ts';
+import { shellQuoted } from './last-resorts.ts';
+import { type DispensablePackage, readPackage } from './package-scripts.ts';
+import type { RepositorySnapshot } from './repository-recipe.ts';
 
 export const adding = (option: string) => (command: string) =>
   command.includes(option) ? command : `${command} ${option}`;
 export const removing = (option: RegExp) => (command: string) => command.replace(option, '');
+
+/** A failed set-up command. */
+export interface FailedInstall {
+  /** The command's output, or its end. */
+  readonly output: string;
+  /** Requested `host:port` names that are not allowed. */
+  readonly refusedHosts: readonly string[];
+}
 
 /** An install that may differ from its lock file. */
 export const unlocked = (command: string): string =>
@@ -22,16 +31,38 @@ export function assigned(part: string): readonly [before: string, command: strin
   return [before, part.slice(before.length)];
 }
 
-/** The command before an install that leaves packages out. */
-const REMOVAL = "npm pkg delete (?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ";
-const REMOVES = RegExp(`^${REMOVAL}`);
+/** A dispensable package of the manifest in a folder; `''` is the top. */
+export interface LeavablePackage extends DispensablePackage {
+  readonly folder: string;
+}
 
-/** Whether a set-up leaves packages out that package.json names. */
-export const removesPackages = (setup = ''): boolean => REMOVES.test(setup);
+/** Those of the top and of the packages of a workspace that were read (`filesOfProject`). */
+export function leavablePackages({ files, read }: RepositorySnapshot): readonly LeavablePackage[] {
+  const top = readPackage(read['package.json'] ?? '');
+  if (top === null) return [];
+  const isWorkspace = top.hasWorkspaces || files.has('pnpm-workspace.yaml');
+  return Object.entries(read).flatMap(([path, text]) => {
+    const folder = path.replace(/\/?package\.json$/, '');
+    const isManifest = path === 'package.json' || (isWorkspace && path === `${folder}/package.json`);
+    const own = isManifest ? (readPackage(text)?.dispensable ?? []) : [];
+    return own.map((one) => ({ ...one, folder }));
+  });
+}
+
+/** The command before an install that leaves packages of one folder out. */
+const REMOVAL = "npm pkg delete (?:--prefix=[@\\w./-]+ )?(?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ";
+
+const removalOf = (packages: readonly LeavablePackage[]): string =>
+  [...Map.groupBy(packages, ({ folder }) => folder)]
+    .map(([folder, own]) => {
+      const prefix = folder === '' ? [] : [`--prefix=${folder}`];
+      return `${['npm pkg delete', ...prefix, ...own.map(({ key }) => shellQuoted(key))].join(' ')} && `;
+    })
+    .join('');
 
 /** Installs the packages of the whole repository, with no others. */
 const WHOLE_INSTALL = RegExp(
-  `^((?:${REMOVAL})?(?:[A-Z_]\\w*=\\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\\w-]+(?:=[\\w./:-]*)?)*)(?= && |$)`,
+  `^((?:${REMOVAL})*(?:[A-Z_]\\w*=\\S* )*(?:(npm) (?:ci|install|i)|(pnpm|bun) (?:install|i)|(yarn)(?: install)?)(?: --(?!prefix|cwd|dir|filter|global|workspace)[\\w-]+(?:=[\\w./:-]*)?)*)(?= && |$)`,
 );
 
 /** The first command of a set-up if it is one, its program, and what follows. */
@@ -41,28 +72,12 @@ export function firstInstall(setup = '') {
   return { install, program, rest: setup.slice(install.length) };
 }
 
-/**
- * The same set-up without packages for development, and optional ones, that come from code hosts, which may not be
- * reached. Null if package.json has none.
- */
-export function setupFromRegistries(
-  packageJson: string | undefined,
-  setup: FoundCommand | null,
-): FoundCommand | null {
-  const packages = readPackage(packageJson ?? '')?.dispensable ?? [];
-  const { install, rest } = firstInstall(setup?.command);
-  if (setup === null || install === '' || packages.length === 0) return null;
-  const [variables, command] = assigned(install);
-  const removal = `npm pkg delete ${packages.map(shellQuoted).join(' ')}`;
-  return { ...setup, command: `${removal} && ${variables}${unlocked(command)}${rest}` };
-}
-
 /** Words of npm, pnpm and Yarn for a package itself that they may not fetch, such as one of a code host. */
 export const PACKAGE_REFUSED =
   /npm (?:ERR!|error) (?:code E403\b|An unknown git error occurred)|exit code 128: git ls-remote |\bERR_PNPM_FETCH_403\b|\bYN0001: .{0,20}Fatal Error: unable to access '|^error (?:Error: |An unexpected error occurred: ")https:\/\/\S{1,500}: tunneling socket could not be established, statusCode=403/m;
 
 /** Whether it was a package itself: an installation without it may succeed. */
-export const isPackageRefused = (output: string, refusedHosts: readonly string[]): boolean =>
+const isPackageRefused = (output: string, refusedHosts: readonly string[]): boolean =>
   refusedHosts.length > 0 && PACKAGE_REFUSED.test(output);
 
 /** What package managers say of a package whose range no version of their registry is in; npm and pnpm, of an unknown one. */
@@ -76,16 +91,17 @@ const NO_VERSION: readonly RegExp[] = [
 ];
 
 /**
- * The same set-up without the package that the registry lacks, in case it is one for development; null if the output
- * names none, or one that is left out already.
+ * The command that leaves out, before a set-up that failed, the package that the registry lacks, and, if one was refused,
+ * those that do not come from a registry. Empty if there are none, or if they are left out already.
  */
-export function withoutMissing(setup: string, output: string): string | null {
-  const name = NO_VERSION.flatMap((said) => said.exec(output)?.[1] ?? [])[0];
-  const { install, rest } = firstInstall(setup);
-  if (name === undefined || install === '') return null;
-  const [before = 'npm pkg delete && '] = REMOVES.exec(install) ?? [];
-  const key = shellQuoted(`devDependencies[${name}]`);
-  if (before.includes(key)) return null;
-  const [variables, command] = assigned(install.replace(REMOVES, ''));
-  return `${before.slice(0, -' && '.length)} ${key} && ${variables}${unlocked(command)}${rest}`;
+export function removalBefore(
+  setup: string,
+  { output, refusedHosts }: FailedInstall,
+  packages: readonly LeavablePackage[],
+): string {
+  const missing = NO_VERSION.flatMap((said) => said.exec(output)?.[1] ?? [])[0];
+  const isRefused = isPackageRefused(output, refusedHosts);
+  const unwanted = packages.filter((one) => one.name === missing || (isRefused && one.isFromElsewhere));
+  const removal = removalOf(unwanted);
+  return setup.includes(removal) ? '' : removal;
 }

@@ -3,10 +3,12 @@ import { folderParts, inFolder } from './folder-parts.ts';
 import {
   adding,
   assigned,
+  type FailedInstall,
+  type LeavablePackage,
   PACKAGE_REFUSED,
+  removalBefore,
   removing,
   unlocked,
-  withoutMissing,
 } from './left-out-packages.ts';
 
 /** Uses other options of a package manager if its output matches. */
@@ -198,19 +200,19 @@ function hasPackageOf(host: string, output: string): boolean {
   return false;
 }
 
-interface FailedInstall {
-  /** The command's output, or its end. */
-  readonly output: string;
-  /** Requested `host:port` names that are not allowed. */
-  readonly refusedHosts: readonly string[];
-}
-
 /** Whether lifecycle scripts of packages may be what failed: they did, or they were refused a host. */
 export const scriptsMayFail = (output: string, refusedHosts: readonly string[]): boolean =>
   SCRIPT_FAILED.test(output) || (refusedHosts.length > 0 && !PACKAGE_REFUSED.test(output));
 
-/** Other forms of a failed set-up command whose package managers may succeed, most likely first. */
-export function otherInstalls(setup: string, failed: FailedInstall): readonly string[] {
+/**
+ * Other forms of a failed set-up command whose package managers may succeed, most likely first; `leavable` are packages
+ * that may be left out.
+ */
+export function otherInstalls(
+  setup: string,
+  failed: FailedInstall,
+  leavable: readonly LeavablePackage[],
+): readonly string[] {
   const { output, refusedHosts } = failed;
   const inTop = chainParts(setup)?.map((part) => ({ folder: '', part }));
   const parts =
@@ -234,11 +236,11 @@ export function otherInstalls(setup: string, failed: FailedInstall): readonly st
   const using = (rules: readonly Omit<Rule, 'when'>[]) =>
     rules.flatMap((rule) => behindVariables((command) => withOption(rule, command)));
   const otherOptions = using(RULES.filter(({ when }) => when.test(output)));
-  const leaner = withoutMissing(setup, output);
+  const removal = inTop === undefined ? '' : removalBefore(setup, failed, leavable);
   return [
     ...behindVariables((command) => fromOwnRegistry(command, hosts)),
     ...otherOptions,
-    ...(leaner === null ? [] : [leaner]),
+    ...(removal === '' ? [] : [`${removal}${using([{ of: INSTALLS, becomes: unlocked }])[0] ?? setup}`]),
     ...(scriptsMayFail(output, refusedHosts)
       ? [...rewrite((part) => withoutDownloads(part, failed)), ...using(IGNORE_SCRIPTS)]
       : []),

@@ -115,6 +115,15 @@ const PackageJson = z.object({
   workspaces: z.unknown().optional(),
 });
 
+/** A package without which those of a repository's users can be installed. */
+export interface DispensablePackage {
+  readonly name: string;
+  /** As `npm pkg` names it. */
+  readonly key: string;
+  /** From a code host or an address, not from a registry. */
+  readonly isFromElsewhere: boolean;
+}
+
 /** The parts of package.json that define how a project is built and tested. */
 export interface PackageFacts {
   /** Empty where the file gives none. */
@@ -122,8 +131,8 @@ export interface PackageFacts {
   readonly scripts: ReadonlyMap<string, string>;
   /** Names of packages that setup has to install. */
   readonly packages: ReadonlySet<string>;
-  /** Development and optional packages from elsewhere than a registry, as `npm pkg` names them. */
-  readonly dispensable: readonly string[];
+  /** Packages for development and optional ones. */
+  readonly dispensable: readonly DispensablePackage[];
   /** `npm`, `pnpm`, `yarn` or `bun`, if the file says so. */
   readonly manager: string | null;
   readonly hasWorkspaces: boolean;
@@ -150,9 +159,9 @@ export function readPackage(text: string): PackageFacts | null {
     ),
     packages: new Set([...Object.keys(dependencies), ...Object.keys(others.devDependencies)]),
     dispensable: Object.entries(others).flatMap(([field, packages]) =>
-      Object.entries(packages).flatMap(([key, from]) =>
-        /^[@\w./-]+$/.test(key) && typeof from === 'string' && FROM_ELSEWHERE.test(from)
-          ? [`${field}[${key}]`]
+      Object.entries(packages).flatMap(([name, from]) =>
+        /^[@\w./-]+$/.test(name) && typeof from === 'string'
+          ? [{ name, key: `${field}[${name}]`, isFromElsewhere: FROM_ELSEWHERE.test(from) }]
           : [],
       ),
     ),

@@ -22,7 +22,13 @@ const failed = (commands: Recipe['commands'], step: FailedTry['step'], output: s
   step,
   output,
 });
-const nothingElse = { others: [], named: [] };
+const nothingElse = { others: [], named: [], leavable: [] };
+const leavablePackage = (name: string, folder = '', isFromElsewhere = false) => ({
+  name,
+  key: `devDependencies[${name}]`,
+  folder,
+  isFromElsewhere,
+});
 const next = (tries: readonly FailedTry[], known: Partial<Parameters<typeof nextRecipe>[0]> = {}) =>
   nextRecipe({ ...nothingElse, ...known }, tries);
 
@@ -143,7 +149,7 @@ describe('after a set-up that failed', () => {
     [
       "npm pkg delete 'devDependencies[a]' && pnpm install --no-lockfile",
       '[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for @b/c@^2 while fetching it',
-      "npm pkg delete 'devDependencies[a]' 'devDependencies[@b/c]' && pnpm install --no-lockfile",
+      "npm pkg delete 'devDependencies[@b/c]' && npm pkg delete 'devDependencies[a]' && pnpm install --no-lockfile",
     ],
     [
       'yarn install --no-lockfile',
@@ -234,7 +240,9 @@ describe('after a set-up that failed', () => {
       `${PIP} -r requirements.txt; }`,
     ],
   ])('%s is followed by another way', (setup, output, wanted) => {
-    expect(next([failed({ setup, test: 'npm test' }, 'set-up', output)])?.commands.setup).toBe(wanted);
+    const leavable = ['a', '@b/c'].map((name) => leavablePackage(name));
+    const first = failed({ setup, test: 'npm test' }, 'set-up', output);
+    expect(next([first], { leavable })?.commands.setup).toBe(wanted);
   });
 
   test('the project itself is tested where it lies when only its lists can be installed', () => {
@@ -360,27 +368,74 @@ describe('after a set-up that failed', () => {
         '\n',
       );
       const all = { ...read, '.github/workflows/ci.yml': ci };
-      const { commands, others } = detectChecks({ files: [lock, ...Object.keys(all)], read: all });
-      expect(others).toHaveLength(2);
+      const { commands, others, leavable } = detectChecks({ files: [lock, ...Object.keys(all)], read: all });
       const git = 'npm error code 128\nnpm error An unknown git error occurred';
       const first = { ...failed(commands, 'set-up', git), refusedHosts: ['code.example.com:443'] };
-      expect(next([first], { others })).toMatchObject({
+      expect(next([first], { others, leavable })).toMatchObject({
         commands: { setup: `${REMOVAL} && ${install}`, test: commands.test },
         instead: { setup: commands.setup },
       });
       // A script may have been refused before the package.
       const script = failed({ ...commands, setup: 'npm ci --verbose' }, 'set-up', 'npm error command failed');
-      expect(next([script, first], { others })?.commands.setup).toBe(`${REMOVAL} && ${install}`);
-      const full = next([{ ...first, output: 'no space left', refusedHosts: [] }], { others });
+      expect(next([script, first], { others, leavable })?.commands.setup).toBe(`${REMOVAL} && ${install}`);
+      const full = next([{ ...first, output: 'no space left', refusedHosts: [] }], { others, leavable });
       expect(full?.commands.setup).toBe('npm install --foreground-scripts');
     },
   );
 
+  const YARN_REFUSED =
+    'error Error: https://api.example.com/a/b.tar.gz: tunneling socket could not be established, statusCode=403';
+  const OWN_YARN = (command: string) =>
+    `sh -uc 'sed -i.before "s#https://yarn[.]example/#\${YARN_NPM_REGISTRY_SERVER%/}/#" yarn.lock && { ${command}; ended=$?; mv yarn.lock.before yarn.lock; exit $ended; }'`;
+
+  test.each([
+    ['yarn install --frozen-lockfile', 'yarn install'],
+    [OWN_YARN('yarn install --frozen-lockfile'), OWN_YARN('yarn install')],
+    [
+      'PUPPETEER_SKIP_DOWNLOAD=1 npm ci && npm run link',
+      'PUPPETEER_SKIP_DOWNLOAD=1 npm install && npm run link',
+    ],
+  ])('what a package of a workspace has from a code host is left out there: %s', (setup, install) => {
+    const manifest = (uglify: string) => JSON.stringify({ devDependencies: { uglify, ranged: '^1.0.0' } });
+    const read = {
+      'package.json': JSON.stringify({ workspaces: ['packages/*'], scripts: { test: 'jest' } }),
+      'packages/pug/package.json': manifest('github:mishoo/UglifyJS2#1c15'),
+      'packages/pug-lexer/package.json': manifest('^3.0.0'),
+    };
+    const { leavable } = detectChecks({ files: ['yarn.lock', ...Object.keys(read)], read });
+    const removal = "npm pkg delete --prefix=packages/pug 'devDependencies[uglify]' && ";
+    const others = [recipe({ setup: 'make', test: 'npm test' })];
+    const first = { ...failed({ setup }, 'set-up', YARN_REFUSED), refusedHosts: ['api.example.com:443'] };
+    expect(next([first], { leavable, others })?.commands.setup).toBe(`${removal}${install}`);
+    const again = { ...first, recipe: recipe({ setup: `${removal}${install}` }) };
+    expect(next([first, again], { leavable, others })?.commands.setup).toBe('make');
+  });
+
+  test('a package that the registry lacks is left out of each package of a workspace that has it for development', () => {
+    const output = "npm error 404  'auto-scaffold@^1.0.0' is not in this registry.";
+    const files = {
+      'package.json': JSON.stringify({ workspaces: ['packages/*'] }),
+      'packages/a/package.json': JSON.stringify({ devDependencies: { 'auto-scaffold': '^1.0.0' } }),
+      'packages/b/package.json': JSON.stringify({ optionalDependencies: { 'auto-scaffold': '^1.0.0' } }),
+    };
+    const { leavable } = detectChecks({ files: Object.keys(files), read: files });
+    const first = failed({ setup: 'npm install' }, 'set-up', output);
+    expect(next([first], { leavable })?.commands.setup).toBe(
+      "npm pkg delete --prefix=packages/a 'devDependencies[auto-scaffold]' && npm pkg delete --prefix=packages/b 'optionalDependencies[auto-scaffold]' && npm install",
+    );
+    // No workspace: the folder has packages of its own, which the top does not install.
+    const alone = { ...files, 'package.json': '{}' };
+    expect(detectChecks({ files: Object.keys(alone), read: alone }).leavable).toEqual([]);
+    // Users of the repository need it: without it, set-up would fail in the same way.
+    const needed = { 'package.json': JSON.stringify({ dependencies: { 'auto-scaffold': '^1.0.0' } }) };
+    const none = detectChecks({ files: Object.keys(needed), read: needed });
+    expect(next([first], { leavable: none.leavable })).toBeNull();
+  });
+
   test('what was left out is left out for other tests as well', () => {
-    const git = 'npm error code 128\nnpm error An unknown git error occurred';
     const commands = { setup: 'npm install', test: 'npm test' };
     const removal = "npm pkg delete 'devDependencies[a]' && npm install";
-    const refused = { ...failed(commands, 'set-up', git), refusedHosts: ['code.example.com:443'] };
+    const refused = failed(commands, 'set-up', 'npm error code 128');
     const silent = failed({ ...commands, setup: removal }, 'tests', 'nyc: no');
     const others = [recipe({ ...commands, test: 'npx --no-install mocha' })];
     expect(next([refused, silent], { others })?.commands).toEqual({ ...others[0]?.commands, setup: removal });
