@@ -1,4 +1,5 @@
 import { checkFiles } from './detected-checks.ts';
+import { isPartialBuild } from './last-resorts.ts';
 import { firstInstall, type LeavablePackage } from './left-out-packages.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
@@ -19,7 +20,6 @@ import {
 } from './repository-recipe.ts';
 import type { Settings } from './settings.ts';
 import { toolchainFiles } from './toolchain.ts';
-import { failsByTypes } from './type-checks.ts';
 
 /** The recipe detected from a commit's settings and files, and its alternatives. */
 export interface DetectedRecipe {
@@ -63,7 +63,7 @@ export function nextRecipe(
   if (!first || !last || last.stopped === 'wall' || tries.length > MAX_ALTERNATIVES) return null;
   const proposals = [
     ...PROPOSALS[last.step](last, leavable),
-    ...(last.step === 'tests' ? withUntypedBuild(tries) : []),
+    ...(last.step === 'tests' ? withPartialBuild(tries) : []),
     ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
   ];
   const seen = new Set(tries.map(({ recipe }) => keyOf(recipe.commands)));
@@ -165,9 +165,9 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
   return [...old, ...fewerOptions(recipe), without(recipe, 'build')];
 }
 
-/** Where tests say nothing without it, a build that failed by its types alone. */
-function withUntypedBuild(tries: readonly FailedTry[]): readonly Recipe[] {
-  const { recipe } = tries.find((one) => one.step === 'build' && failsByTypes(one)) ?? {};
+/** Where tests say nothing without it, a build that failed in part. */
+function withPartialBuild(tries: readonly FailedTry[]): readonly Recipe[] {
+  const { recipe } = tries.find((one) => one.step === 'build' && isPartialBuild(one)) ?? {};
   const { build = '' } = recipe?.commands ?? {};
   const whole = /[;\n|]/.test(build) ? `{ ${build}; }` : build;
   return recipe ? [withCommand(recipe, 'build', `${whole} || true`)] : [];

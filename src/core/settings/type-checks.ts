@@ -205,14 +205,3 @@ function languageCheck({ files }: RepositorySnapshot, commands: string): FoundCo
     ? { command: 'cargo check', file: 'Cargo.toml' }
     : null;
 }
-
-const TYPE_ERROR = /\berror TS\d{4,5}: /;
-/** Errors of the configuration (TS5…, TS6…, no input), and those of other programs. */
-const OTHER_ERROR = /\berror TS(?:[56]\d{3}|1800\d): |\b(?:[A-Z]\w*)?Error: |\bENOSPC\b/;
-
-/**
- * Whether a build failed by types alone, by its output. TypeScript writes its files all the same, unless it is told not
- * to.
- */
-export const failsByTypes = (build: { readonly output: string; readonly stopped?: string | null }): boolean =>
-  !build.stopped && TYPE_ERROR.test(build.output) && !OTHER_ERROR.test(build.output);

@@ -591,7 +591,7 @@ describe('after a build that failed', () => {
     expect(next([tried, { ...tried, recipe: second as Recipe }])?.commands).toEqual({ test: 'npm test' });
   });
 
-  test('mrmlnc/fast-glob: errors of types do not keep it from writing what tests need', () => {
+  test('mrmlnc/fast-glob: errors of types, or of another package, do not keep a build from writing what tests need', () => {
     const commands = { setup: 'npm install', build: 'npm run build', test: 'npm test' };
     const { build: _, ...without } = commands;
     const types = failed(commands, 'build', "a.d.cts(3,8): error TS1259: Module 'a' can only be …");
@@ -608,6 +608,12 @@ describe('after a build that failed', () => {
       { stopped: 'memory' as const },
     ])
       expect(next([{ ...types, ...other }, silent])).toBeNull();
+    for (const output of [
+      ' Lerna (powered by Nx)   Running target build for 13 projects failed\n\nFailed tasks:\n\n- @acme/cli:build',
+      ' Tasks:    3 successful, 5 total\nCached:    0 cached, 5 total\n  Time:    9.1s\nFailed:    @acme/site#build',
+      'Error: x\n ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  @acme/site@1.0.0 build: `vite build`',
+    ])
+      expect(next([{ ...types, output }, silent])?.commands.build).toBe('npm run build || true');
     const two = { ...commands, build: 'tsc -p a; node gen.js' };
     const chain = next([{ ...types, recipe: recipe(two) }, silent]);
     expect(chain?.commands.build).toBe('{ tsc -p a; node gen.js; } || true');
