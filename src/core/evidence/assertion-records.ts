@@ -221,12 +221,15 @@ const withoutRoot = (file: string): string =>
 /**
  * A main program by a name that is the same in each run. Tools and tests write programs into temporary folders and under
  * numbers (nyc: `~/.node-spawn-wrap-46-987726406112/node`), so outside of the repository only the words of its file
- * name count.
+ * name count, and inside of it what does not look like the random part of such a name.
  */
 const nameInEachRun = (program: string): string =>
   program.startsWith(`${USUAL_SURROUNDINGS.repo}/`)
-    ? program
+    ? program.replace(RANDOM_PART, '#')
     : program.slice(program.lastIndexOf('/') + 1).replace(/\d[\da-f]*|[\da-f]{6,}/g, '#');
+
+/** What `mkdtemp` adds (`fixture-Xk29Bq`), a time, and a hash. `test/case-2.js` is not that. */
+const RANDOM_PART = /(?<=[-_.]|te?mp)(?=[a-z]*[A-Z\d])[A-Za-z\d]{6}(?=\/)|\d{8,}|[\da-f]{12,}/g;
 
 const libraryOf = (source: string): string => source.split(' ', 1)[0] ?? '';
 

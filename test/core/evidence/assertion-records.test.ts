@@ -88,7 +88,7 @@ describe('records about assertion libraries', () => {
     expect(findingsOf(silent, false)).toEqual([]);
   });
 
-  test('of a program in a temporary folder are compared by the name of its file', () => {
+  test('of a program that tests wrote are compared by what its name has in each run', () => {
     const ended = (program: string) => readAssertionRecords(lines(USED, ['ended', program]));
     const changes = (before: string, now: string) =>
       assertionChanges(ended(before), ended(now), true).map(({ kind, name }) => `${kind}: ${name}`);
@@ -98,9 +98,20 @@ describe('records about assertion libraries', () => {
     expect(changes(wrapped('46-987726406112'), '/home/agent/x/other')).toEqual([
       `not-compared: ${wrapped('46-987726406112')}`,
     ]);
-    expect(changes('/repo/test/a/index.js', '/repo/test/b/index.js')).toEqual([
-      'not-compared: /repo/test/a/index.js',
-    ]);
+    for (const [before, now] of [
+      ['a/index.js', 'b/index.js'],
+      ['case-2.js', 'case-3.js'],
+      ['run-client/index.js', 'run-server/index.js'],
+    ])
+      expect(changes(`/repo/test/${before}`, `/repo/test/${now}`)).toEqual([
+        `not-compared: /repo/test/${before}`,
+      ]);
+    expect(changes('/repo/test/fixture-Xk29Bq/a.js', '/repo/test/fixture-p0aZZw/a.js')).toEqual([]);
+    expect(changes('/repo/tmp/1764472800123.js', '/repo/tmp/1764472911999.js')).toEqual([]);
+    const hash = 'd41d8cd98f00b204';
+    expect(changes(`/repo/.cache/${hash}/a.js`, `/repo/.cache/${hash.replaceAll('d', 'e')}/a.js`)).toEqual(
+      [],
+    );
   });
 
   test('that are not complete, cannot be read or are missing accuse nobody of using no library', () => {
