@@ -1,4 +1,5 @@
 import { chown, mkdir } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installCoderPrograms, npmInstall } from '../adapters/coders/index.ts';
@@ -50,12 +51,35 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   await installSyntaxCheck(toolchain.dir);
   await installProbes(toolchain.dir);
   await installAssertionLock(toolchain.dir);
-  const sandbox = backend(operator.sandbox, { toolchain: toolchain.dir, owner, scratch: paths.scratch });
+  const parts = { toolchain: toolchain.dir, owner, scratch: paths.scratch };
+  const memory = operator.sandbox.memory ?? defaultMemory(machineMemory());
+  const sandbox = withMemory(backend(operator.sandbox, parts), memory);
   const probe = await sandbox.probe();
   if (probe.kind === 'missing')
     throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);
   return sandbox;
 }
+
+/** Share of the machine's memory for one sandbox: several commands and coders run at a time. Our default. */
+const MEMORY_SHARE = 1 / 4;
+/** Maximum of that share, bytes: what a hosted runner of CI has. */
+const MAX_DEFAULT_MEMORY = 16 * 2 ** 30;
+
+/** Maximum bytes of memory of one sandbox on a machine with so many, if the operator does not say. */
+export const defaultMemory = (machine: number): number =>
+  Math.max(DEFAULT_LIMITS.memoryBytes, Math.min(Math.floor(machine * MEMORY_SHARE), MAX_DEFAULT_MEMORY));
+
+/** Bytes of memory that this process may use with all that it starts: of the machine, or of its control group. */
+const machineMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem());
+
+/** The same sandbox, in which each command may use this many bytes of memory, unless it needs more by its own limits. */
+export const withMemory = (sandbox: Sandbox, bytes: number): Sandbox => ({
+  ...sandbox,
+  exec: (spec) => {
+    const memoryBytes = Math.max(spec.limits.memoryBytes, bytes);
+    return sandbox.exec({ ...spec, limits: { ...spec.limits, memoryBytes } });
+  },
+});
 
 /**
  * The same sandbox. `close` ends the commands that still run in it, and resolves when no process of them is left; it

@@ -110,6 +110,20 @@ describe('runoff prepare', () => {
     expect(readdirSync(home)).toEqual([]);
   });
 
+  test('says what stopped the tests that were tried without a build that fails', () => {
+    commit({
+      'package.json': node({ build: 'echo no tool; exit 1', test: 'sleep 60' }),
+      '.github/auto-dev.yml': 'timeout:\n  check: 10s\n',
+    });
+    const { status, stderr } = prepare();
+    expect([status, stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        'failed on the base commit (exit code 1): `no tool`. Runoff also tried `npm test` (the tests failed: stopped at its time limit',
+      ),
+    ]);
+  });
+
   test('names a missing tool first, with both ways to get it, and so does doctor', () => {
     const ci = `on: push
 jobs:

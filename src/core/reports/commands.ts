@@ -112,7 +112,7 @@ export function limitHelp(stopped: StopReason, step: FailedCommand['step']): str
     case 'silence':
       return 'It may wait for input, or for a server that does not answer. If it was still working, make it print progress.';
     case 'memory':
-      return `It needs more memory than a sandbox has: start fewer processes at a time, or ${less}.`;
+      return `It needs more memory than a sandbox has: start fewer processes at a time, ${less}, or give sandboxes more by RUNOFF_SANDBOX_MEMORY in Runoff's own settings.`;
     case 'disk':
       return `It writes more than a sandbox may hold: ${less}.`;
     case 'cancelled':

@@ -37,6 +37,8 @@ export interface SandboxChoice {
   readonly engine?: 'podman' | 'docker';
   /** Weaker protections may be used if this host does not allow the default; every report names them. */
   readonly allowWeaker: boolean;
+  /** Maximum bytes of memory of one sandbox; absent: as this machine has. */
+  readonly memory?: number;
 }
 
 /** US dollars for a million tokens. */
@@ -208,6 +210,7 @@ function operatorOf(env: Environment): Operator {
 const sandboxOf = (env: Environment): SandboxChoice => ({
   backend: env.RUNOFF_SANDBOX,
   allowWeaker: env.RUNOFF_SANDBOX_WEAKER,
+  ...(env.RUNOFF_SANDBOX_MEMORY > 0 ? { memory: env.RUNOFF_SANDBOX_MEMORY } : {}),
   ...(env.RUNOFF_SANDBOX_IMAGE ? { image: env.RUNOFF_SANDBOX_IMAGE } : {}),
   ...(env.RUNOFF_SANDBOX_ENGINE ? { engine: env.RUNOFF_SANDBOX_ENGINE } : {}),
 });

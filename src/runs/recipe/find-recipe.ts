@@ -180,6 +180,7 @@ async function tryInTurn(ports: RecipePorts, search: RecipeSearch): Promise<Trie
   const otherPython = search.bare.tools?.found.some(isOther) ?? false;
   let message: string | null = null;
   let silent: Found | null = null;
+  let stopped: readonly FailedTry[] = [];
   for (let recipe: Recipe | null = detected.recipe; recipe !== null; ) {
     const one: Attempt = await tryRecipe(ports, search, recipe).catch(unlessOutage(recipe, tries.length > 0));
     const failed = one.kind === 'failed' ? one.failed : failedTests(recipe, one.found.tests, one.pip ?? '');
@@ -191,12 +192,13 @@ async function tryInTurn(ports: RecipePorts, search: RecipeSearch): Promise<Trie
         refusedHosts: refusedIn(tries),
       });
     else if (isBuilt(recipe, detected) && !isSuggestedWork(recipe)) silent ??= one.found;
+    stopped = stoppedTests(recipe, one);
     if (failed === null) break;
     tries.push({ ...failed, otherPython });
     recipe = nextRecipe(detected, tries) ?? (await suggest?.(tries)) ?? null;
     if (recipe !== null) onNext?.(failed, recipe);
   }
-  if (silent === null) throw new Fault('BASE_BROKEN', brokenText(message ?? '', tries));
+  if (silent === null) throw new Fault('BASE_BROKEN', brokenText(message ?? '', [...tries, ...stopped]));
   return { found: silent, tries: Math.max(0, tries.length - 1), refusedHosts: refusedIn(tries) };
 }
 
@@ -282,6 +284,13 @@ function failedTests(recipe: Recipe, tests: TestRun, before = ''): FailedTry | n
   const isProof = silence === null && (tests.source === 'report' || !isSuggestedWork(recipe));
   if (isProof || silence === 'no-command' || silence === 'stopped') return null;
   return { recipe, step: 'tests', output: [before, ...(tests.errors ?? []), tests.tail].join('\n') };
+}
+
+/** Tests that a limit stopped: no other command helps, but it is said. */
+function stoppedTests(recipe: Recipe, one: Attempt): readonly FailedTry[] {
+  if (one.kind === 'failed') return [];
+  const { stopped, tail } = one.found.tests;
+  return stopped ? [{ recipe, step: 'tests', output: tail, stopped }] : [];
 }
 
 /** Suggested commands must prove themselves each time; for others, tests that give no results are valid, too. */

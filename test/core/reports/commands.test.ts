@@ -242,7 +242,7 @@ test('a limit is named with what to do about it, whatever the output says', () =
     [
       "The set-up command \`make\` failed on the base commit (stopped at its time limit): \`npm: not found\`. Raise \`timeout.check\`, or let it do less.",
       "The set-up command \`make\` failed on the base commit (stopped after too long without output): \`npm: not found\`. It may wait for input, or for a server that does not answer. If it was still working, make it print progress.",
-      "The test command \`make\` failed on the base commit (stopped at its memory limit): \`npm: not found\`. It needs more memory than a sandbox has: start fewer processes at a time, or set \`checks.test\` to a smaller part of the tests.",
+      "The test command \`make\` failed on the base commit (stopped at its memory limit): \`npm: not found\`. It needs more memory than a sandbox has: start fewer processes at a time, set \`checks.test\` to a smaller part of the tests, or give sandboxes more by RUNOFF_SANDBOX_MEMORY in Runoff's own settings.",
       "The set-up command \`make\` failed on the base commit (stopped at its disk limit): \`npm: not found\`. It writes more than a sandbox may hold: let it do less.",
     ]
   `);
