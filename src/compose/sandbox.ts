@@ -1,5 +1,5 @@
 import { chown, mkdir } from 'node:fs/promises';
-import { totalmem } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installCoderPrograms, npmInstall } from '../adapters/coders/index.ts';
@@ -26,6 +26,7 @@ import {
   DEFAULT_LIMITS,
   type ExecResult,
   type ExecSpec,
+  type Limits,
   type Registries,
   type Sandbox,
   type Toolchains,
@@ -52,8 +53,9 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   await installProbes(toolchain.dir);
   await installAssertionLock(toolchain.dir);
   const parts = { toolchain: toolchain.dir, owner, scratch: paths.scratch };
-  const memory = operator.sandbox.memory ?? defaultMemory(machineMemory());
-  const sandbox = withMemory(backend(operator.sandbox, parts), memory);
+  const limits = machineLimits({ memory: machineMemory(), cores: availableParallelism() });
+  const memoryBytes = operator.sandbox.memory ?? limits.memoryBytes;
+  const sandbox = withLimitsOf(backend(operator.sandbox, parts), { ...limits, memoryBytes });
   const probe = await sandbox.probe();
   if (probe.kind === 'missing')
     throw new Fault('SANDBOX_UNAVAILABLE', `${probe.why} To fix it: ${probe.remedy}`);
@@ -64,21 +66,39 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
 const MEMORY_SHARE = 1 / 4;
 /** Maximum of that share, bytes: what a hosted runner of CI has. */
 const MAX_DEFAULT_MEMORY = 16 * 2 ** 30;
+/** For each core: test runners start one process or two for each, with about a dozen threads. Our default. */
+const PROCESSES_PER_CORE = 64;
 
-/** Maximum bytes of memory of one sandbox on a machine with so many, if the operator does not say. */
-export const defaultMemory = (machine: number): number =>
-  Math.max(DEFAULT_LIMITS.memoryBytes, Math.min(Math.floor(machine * MEMORY_SHARE), MAX_DEFAULT_MEMORY));
+/** The limits of one sandbox on a machine with so many bytes of memory and cores, if the operator says nothing. */
+export const machineLimits = (machine: {
+  readonly memory: number;
+  readonly cores: number;
+}): Pick<Limits, 'memoryBytes' | 'processes'> => ({
+  memoryBytes: Math.max(
+    DEFAULT_LIMITS.memoryBytes,
+    Math.min(Math.floor(machine.memory * MEMORY_SHARE), MAX_DEFAULT_MEMORY),
+  ),
+  processes: Math.max(DEFAULT_LIMITS.processes, PROCESSES_PER_CORE * machine.cores),
+});
 
 /** Bytes of memory that this process may use with all that it starts: of the machine, or of its control group. */
 const machineMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem());
 
-/** The same sandbox, in which each command may use this many bytes of memory, unless it needs more by its own limits. */
-export const withMemory = (sandbox: Sandbox, bytes: number): Sandbox => ({
+/** The same sandbox, in which each command has these limits, or higher ones of its own. */
+export const withLimitsOf = (
+  sandbox: Sandbox,
+  { memoryBytes, processes }: Pick<Limits, 'memoryBytes' | 'processes'>,
+): Sandbox => ({
   ...sandbox,
-  exec: (spec) => {
-    const memoryBytes = Math.max(spec.limits.memoryBytes, bytes);
-    return sandbox.exec({ ...spec, limits: { ...spec.limits, memoryBytes } });
-  },
+  exec: (spec) =>
+    sandbox.exec({
+      ...spec,
+      limits: {
+        ...spec.limits,
+        memoryBytes: Math.max(spec.limits.memoryBytes, memoryBytes),
+        processes: Math.max(spec.limits.processes, processes),
+      },
+    }),
 });
 
 /**

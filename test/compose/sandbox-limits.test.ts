@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { defaultMemory, withMemory } from '../../src/compose/sandbox.ts';
+import { machineLimits, withLimitsOf } from '../../src/compose/sandbox.ts';
 import { openWorkbench, shell, type Workbench, withLimits } from '../adapters/sandbox/workbench.ts';
 
 let bench: Workbench;
@@ -10,17 +10,25 @@ afterAll(() => bench.close());
 
 const GIB = 2 ** 30;
 
-test('one sandbox may use a quarter of the machine, from 4 to 16 GiB', () => {
-  expect([1, 16, 24, 64, 512].map((machine) => defaultMemory(machine * GIB) / GIB)).toEqual([
-    4, 4, 6, 16, 16,
+test('one sandbox may use a quarter of the memory, from 4 to 16 GiB, and 64 processes for each core', () => {
+  const limits = (memory: number, cores: number) => {
+    const { memoryBytes, processes } = machineLimits({ memory: memory * GIB, cores });
+    return [memoryBytes / GIB, processes];
+  };
+  expect([limits(1, 1), limits(16, 4), limits(24, 8), limits(64, 16), limits(512, 64)]).toEqual([
+    [4, 512],
+    [4, 512],
+    [6, 512],
+    [16, 1024],
+    [16, 4096],
   ]);
 });
 
 test('a command that needs more memory gets what the machine has for it, and no more', async () => {
   const run = (bytes: number) =>
-    withMemory(bench.sandbox, bytes).exec(
+    withLimitsOf(bench.sandbox, { memoryBytes: bytes, processes: 50 }).exec(
       shell(bench.area(), 'head -c 400000000 /dev/zero | tail | wc -c; sleep 1', {
-        limits: withLimits({ memoryBytes: 2e8 }),
+        limits: withLimits({ memoryBytes: 2e8, processes: 50 }),
       }),
     );
   expect(await run(1e9)).toMatchObject({ stopped: null, stdout: '400000000\n' });
