@@ -264,3 +264,12 @@ function adviceOn(obstacle: SetUpObstacle, broke: boolean): string {
     ? ': others may be missing. `checks.candidateSetup` installs them.'
     : '. `checks.candidateSetup` installs its own.';
 }
+
+/** What a command that was stopped did, as the verb of a sentence. */
+export const LIMITS_EXCEEDED: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
+  wall: 'exceeds its time limit',
+  silence: 'prints nothing for too long',
+  memory: 'exceeds its memory limit',
+  disk: 'exceeds its disk limit',
+  cancelled: 'is cancelled',
+};

@@ -16,6 +16,7 @@ export {
   canRun,
   type ExcludedTests,
   failedForCoverage,
+  LIMITS_EXCEEDED,
   mayLackPackages,
   type Need,
   type SetUpObstacle,

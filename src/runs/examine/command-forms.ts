@@ -1,4 +1,11 @@
-import { hangs, isUnread, succeeded, type TestedCommand, type TestRun } from '../../core/evidence/index.ts';
+import {
+  hangs,
+  isUnread,
+  LIMITS_EXCEEDED,
+  succeeded,
+  type TestedCommand,
+  type TestRun,
+} from '../../core/evidence/index.ts';
 import { quotedCode } from '../../core/reports/index.ts';
 import {
   alone,
@@ -143,7 +150,7 @@ function leaveOut(
     forms.set(command.command, 'left-out');
     notes.set(
       command.command,
-      `${quotedCode(shownCommand(command))} exceeds a limit on the base commit, so its tests were left out.`,
+      `${quotedCode(shownCommand(command))} ${LIMITS_EXCEEDED[result.stopped]} on the base commit, so its tests were left out.`,
     );
   }
 }
@@ -202,7 +209,7 @@ function formNote(
   const { exitCode, stopped, hasReport } = before;
   const end =
     stopped !== null
-      ? 'exceeds a limit'
+      ? LIMITS_EXCEEDED[stopped]
       : `ends ${exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`}`;
   const how = hasReport ? 'no test passes' : 'writes no report';
   return `With the options that Runoff adds for a test report, ${shown} ${end} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;
