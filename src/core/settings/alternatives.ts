@@ -1,5 +1,5 @@
 import { checkFiles } from './detected-checks.ts';
-import { isPartialBuild } from './last-resorts.ts';
+import { isPartialBuild, partialBuild } from './last-resorts.ts';
 import { firstInstall, type LeavablePackage } from './left-out-packages.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
@@ -167,10 +167,9 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
 
 /** Where tests say nothing without it, a build that failed in part. */
 function withPartialBuild(tries: readonly FailedTry[]): readonly Recipe[] {
-  const { recipe } = tries.find((one) => one.step === 'build' && isPartialBuild(one)) ?? {};
+  const { recipe, output = '' } = tries.find((one) => one.step === 'build' && isPartialBuild(one)) ?? {};
   const { build = '' } = recipe?.commands ?? {};
-  const whole = /[;\n|]/.test(build) ? `{ ${build}; }` : build;
-  return recipe ? [withCommand(recipe, 'build', `${whole} || true`)] : [];
+  return recipe ? [withCommand(recipe, 'build', partialBuild(build, output))] : [];
 }
 
 /**

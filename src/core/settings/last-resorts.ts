@@ -184,3 +184,18 @@ export const isPartialBuild = (build: {
 }): boolean =>
   !build.stopped &&
   (PACKAGE_FAILED.test(build.output) || (TYPE_ERROR.test(build.output) && !OTHER_ERROR.test(build.output)));
+
+/** Words of Lerna and Turborepo, and the option with which they build packages that do not need the failed one. */
+const GOES_ON: readonly (readonly [said: RegExp, option: string])[] = [
+  [/\bLerna \(powered by Nx\)/, '--no-bail'],
+  [/^\s{0,9}Failed:\s{1,9}\S+#\S/m, '--continue'],
+];
+const SCRIPT_CALL = /^(?:(?:pnpm|yarn)(?: run)?|npm run) [\w:-]+$/;
+
+/** A build that failed in part, so that as much as possible is built, and what failed is no reason to stop. */
+export function partialBuild(build: string, output: string): string {
+  const [, option] = GOES_ON.find(([said]) => said.test(output)) ?? [];
+  if (option === undefined || !SCRIPT_CALL.test(build))
+    return `${/[;\n|]/.test(build) ? `{ ${build}; }` : build} || true`;
+  return `${build}${build.startsWith('npm ') ? ' --' : ''} ${option} || true`;
+}

@@ -608,12 +608,20 @@ describe('after a build that failed', () => {
       { stopped: 'memory' as const },
     ])
       expect(next([{ ...types, ...other }, silent])).toBeNull();
-    for (const output of [
-      ' Lerna (powered by Nx)   Running target build for 13 projects failed\n\nFailed tasks:\n\n- @acme/cli:build',
-      ' Tasks:    3 successful, 5 total\nCached:    0 cached, 5 total\n  Time:    9.1s\nFailed:    @acme/site#build',
-      'Error: x\n ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  @acme/site@1.0.0 build: `vite build`',
-    ])
-      expect(next([{ ...types, output }, silent])?.commands.build).toBe('npm run build || true');
+    const lerna =
+      ' Lerna (powered by Nx)   Running target build for 3 projects failed\n\nFailed tasks:\n\n- @m/a:build';
+    const turbo = ' Tasks:    0 successful, 3 total\n  Time:    1.055s \nFailed:    @m/a#build\n';
+    for (const [build, output, partly] of [
+      ['npm run build', lerna, 'npm run build -- --no-bail || true'],
+      ['yarn run build', lerna, 'yarn run build --no-bail || true'],
+      ['pnpm build', turbo, 'pnpm build --continue || true'],
+      ['npm run build && npm run link', turbo, 'npm run build && npm run link || true'],
+      ['npm run build', '\nFailed tasks:\n\n- a:build', 'npm run build || true'],
+      ['npm run build', 'ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  @m/a@1.0.0 build: `x`', 'npm run build || true'],
+    ] as const)
+      expect(
+        next([{ ...types, recipe: recipe({ ...commands, build }), output }, silent])?.commands.build,
+      ).toBe(partly);
     const two = { ...commands, build: 'tsc -p a; node gen.js' };
     const chain = next([{ ...types, recipe: recipe(two) }, silent]);
     expect(chain?.commands.build).toBe('{ tsc -p a; node gen.js; } || true');
