@@ -68,6 +68,8 @@ const MEMORY_SHARE = 1 / 4;
 const MAX_DEFAULT_MEMORY = 16 * 2 ** 30;
 /** For each core: test runners start one process or two for each, with about a dozen threads. Our default. */
 const PROCESSES_PER_CORE = 64;
+/** Maximum of them: a quarter of what the shipped deployments allow for all of Runoff (`pids_limit`). */
+const MAX_DEFAULT_PROCESSES = 1_024;
 
 /** The limits of one sandbox on a machine with so many bytes of memory and cores, if the operator says nothing. */
 export const machineLimits = (machine: {
@@ -78,7 +80,10 @@ export const machineLimits = (machine: {
     DEFAULT_LIMITS.memoryBytes,
     Math.min(Math.floor(machine.memory * MEMORY_SHARE), MAX_DEFAULT_MEMORY),
   ),
-  processes: Math.max(DEFAULT_LIMITS.processes, PROCESSES_PER_CORE * machine.cores),
+  processes: Math.max(
+    DEFAULT_LIMITS.processes,
+    Math.min(PROCESSES_PER_CORE * machine.cores, MAX_DEFAULT_PROCESSES),
+  ),
 });
 
 /** Bytes of memory that this process may use with all that it starts: of the machine, or of its control group. */

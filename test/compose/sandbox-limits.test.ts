@@ -10,7 +10,7 @@ afterAll(() => bench.close());
 
 const GIB = 2 ** 30;
 
-test('one sandbox may use a quarter of the memory, from 4 to 16 GiB, and 64 processes for each core', () => {
+test('one sandbox may use a quarter of the memory, from 4 to 16 GiB, and 64 processes for each core, from 512 to 1,024', () => {
   const limits = (memory: number, cores: number) => {
     const { memoryBytes, processes } = machineLimits({ memory: memory * GIB, cores });
     return [memoryBytes / GIB, processes];
@@ -20,7 +20,7 @@ test('one sandbox may use a quarter of the memory, from 4 to 16 GiB, and 64 proc
     [4, 512],
     [6, 512],
     [16, 1024],
-    [16, 4096],
+    [16, 1024],
   ]);
 });
 
@@ -33,4 +33,15 @@ test('a command that needs more memory gets what the machine has for it, and no 
     );
   expect(await run(1e9)).toMatchObject({ stopped: null, stdout: '400000000\n' });
   expect(await run(1e8)).toMatchObject({ stopped: 'memory' });
+});
+
+test('a command may start as many processes as the machine has for it, and no more', async () => {
+  const run = (processes: number) =>
+    withLimitsOf(bench.sandbox, { memoryBytes: 4e8, processes }).exec(
+      shell(bench.area(), 'for i in $(seq 40); do sleep 1 & done; wait; echo all', {
+        limits: withLimits({ memoryBytes: 4e8, processes: 20 }),
+      }),
+    );
+  expect(await run(100)).toMatchObject({ exitCode: 0, stdout: 'all\n' });
+  expect(await run(10)).not.toMatchObject({ exitCode: 0 });
 });

@@ -192,8 +192,7 @@ export function assertionChanges(
   );
   const [before, now] = [usedByTests(base), usedByTests(own)];
   const unused = sameResults ? [...before].filter((library) => !now.has(library)) : [];
-  const ended = new Set(own.ended.map(nameInEachRun));
-  const silent = sameResults ? base.ended.filter((program) => !ended.has(nameInEachRun(program))) : [];
+  const silent = sameResults ? silentPrograms(base.ended, own.ended) : [];
   const libraries = new Set(base.sources.map(libraryOf));
   const sources = own.sources.filter(
     (source) => libraries.has(libraryOf(source)) && !base.sources.includes(source),
@@ -219,6 +218,17 @@ const withoutRoot = (file: string): string =>
   file.startsWith(`${USUAL_SURROUNDINGS.repo}/`) ? file.slice(USUAL_SURROUNDINGS.repo.length + 1) : file;
 
 /**
+ * Programs of the base that did not end in this run. One with another name stands for one of them only if the base has
+ * no program of that name: of two committed programs whose names look alike, none stands for the other.
+ */
+function silentPrograms(base: readonly string[], own: readonly string[]): readonly string[] {
+  const known = new Set(base);
+  const ended = new Set(own);
+  const others = new Set(own.filter((program) => !known.has(program)).map(nameInEachRun));
+  return base.filter((program) => !ended.has(program) && !others.has(nameInEachRun(program)));
+}
+
+/**
  * A main program by a name that is the same in each run. Tools and tests write programs into temporary folders and under
  * numbers (nyc: `~/.node-spawn-wrap-46-987726406112/node`), so outside of the repository only the words of its file
  * name count, and inside of it what does not look like the random part of such a name.
@@ -228,8 +238,9 @@ const nameInEachRun = (program: string): string =>
     ? program.replace(RANDOM_PART, '#')
     : program.slice(program.lastIndexOf('/') + 1).replace(/\d[\da-f]*|[\da-f]{6,}/g, '#');
 
-/** What `mkdtemp` adds (`fixture-Xk29Bq`), a time, and a hash. `test/case-2.js` is not that. */
-const RANDOM_PART = /(?<=[-_.]|te?mp)(?=[a-z]*[A-Z\d])[A-Za-z\d]{6}(?=\/)|\d{8,}|[\da-f]{12,}/g;
+/** A UUID, what `mkdtemp` adds (`fixture-Xk29Bq`), a time, and a hash. `test/case-2.js` is not that. */
+const RANDOM_PART =
+  /[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|(?<=[-_.]|te?mp)(?=[a-z]*[A-Z\d])[A-Za-z\d]{6}(?=\/)|\d{8,}|[\da-f]{12,}/g;
 
 const libraryOf = (source: string): string => source.split(' ', 1)[0] ?? '';
 

@@ -2,6 +2,7 @@ import { checksOfProject, type DetectedChecks, filesOfProject } from './checks.t
 import { isNodeTest, NODE_TEST } from './ecosystems.ts';
 import { folderParts, inFolder } from './folder-parts.ts';
 import type { FoundCommand } from './last-resorts.ts';
+import { type LeavablePackage, leavablePackages } from './left-out-packages.ts';
 import { readPackage } from './package-scripts.ts';
 import {
   type CheckCommands,
@@ -35,7 +36,8 @@ export function detectChecks(repository: {
   const projects = projectsBelow(snapshot);
   const [below, ...alone] = projects;
   if (below === undefined) return top;
-  const { commands, from, services, leavable } = top;
+  const { commands, from, services } = top;
+  const leavable = [...top.leavable, ...leavableBelow(snapshot)];
   const recipes = (found: readonly ProjectsBelow[]) => found.map(({ recipe }) => recipe);
   const own = commands.test === undefined ? [] : [{ commands, from }];
   if (commands.test === undefined || areTestsOf(projects, top, snapshot)) {
@@ -44,14 +46,24 @@ export function detectChecks(repository: {
   }
   const setup = setupOfStarted(from.test ?? '', snapshot, projects);
   if (commands.setup !== undefined || setup === null)
-    return { ...top, others: [...top.others, ...recipes(projects)] };
+    return { ...top, leavable, others: [...top.others, ...recipes(projects)] };
   return {
     ...top,
+    leavable,
     commands: { ...commands, setup: setup.command },
     from: { ...from, setup: setup.file },
     others: [...own, ...top.others, ...recipes(projects)],
   };
 }
+
+/** Those of the projects in folders, by their folders from the top. */
+const leavableBelow = (repository: RepositorySnapshot): readonly LeavablePackage[] =>
+  projectFolders(repository).flatMap((folder) =>
+    leavablePackages(projectIn(folder, repository)).map((one) => ({
+      ...one,
+      folder: one.folder === '' ? folder : `${folder}/${one.folder}`,
+    })),
+  );
 
 /** From the top, tests in the folders of projects are found by their names too, but not what they need. */
 function areTestsOf(

@@ -288,7 +288,7 @@ export const Environment = z.object({
   RUNOFF_SANDBOX_MEMORY: size('0')
     .refine((bytes) => bytes === 0 || bytes >= 4e9, 'write at least 4GB')
     .describe(
-      'Maximum memory of one sandbox, such as 8GB; at least 4GB. Default: a quarter of the memory of this machine, from 4 to 16 GiB.',
+      'Maximum memory of one sandbox, such as 8GB; none has less than 4 GiB. Default: a quarter of the memory of this machine, from 4 to 16 GiB.',
     ),
   RUNOFF_SANDBOX_UID: wholeNumber(1000, 999_999_999, 64_190).describe(
     'User id of sandboxed processes if Runoff runs as root. No real user may have it. Default: 64190.',

@@ -170,9 +170,9 @@ const TYPE_ERROR = /\berror TS\d{4,5}: /;
 /** Errors of the configuration (TS5…, TS6…, no input), and those of other programs. */
 const OTHER_ERROR = /\berror TS(?:[56]\d{3}|1800\d): |\b(?:[A-Z]\w*)?Error: |\bENOSPC\b/;
 
-/** Words of Nx and Lerna, Turborepo and pnpm for packages of a workspace whose build failed. */
+/** Words of Nx and Lerna, Turborepo, and pnpm with `--no-bail` for packages of a workspace whose build failed. */
 const PACKAGE_FAILED =
-  /^\s{0,9}Failed tasks:|^\s{0,9}Failed:\s{1,9}\S+#\S|\bERR_PNPM_RECURSIVE_RUN_FIRST_FAIL\b/m;
+  /^\s{0,9}Failed tasks:|^\s{0,9}Failed:\s{1,9}\S+#\S|^\s{0,9}Summary: \d{1,9} fails?, [1-9]\d{0,9} passes\b/m;
 
 /**
  * Whether a build that failed has left files, by its output: it failed by types alone, in spite of which TypeScript writes

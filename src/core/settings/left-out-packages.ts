@@ -50,13 +50,18 @@ export function leavablePackages({ files, read }: RepositorySnapshot): readonly 
 }
 
 /** The command before an install that leaves packages of one folder out. */
-const REMOVAL = "npm pkg delete (?:--prefix=[@\\w./-]+ )?(?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ";
+const REMOVAL = "npm pkg delete (?:--force )?(?:--prefix=[@\\w./-]+ )?(?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ";
 
+const REMOVES = RegExp(`^(?:${REMOVAL})+`);
+/** Maximum characters of the commands that leave packages out: they are arguments of one program. Our default. */
+const MAX_REMOVAL = 4_000;
+
+/** `--force`: npm refuses to edit a package.json that asks for another package manager (`devEngines`). */
 const removalOf = (packages: readonly LeavablePackage[]): string =>
   [...Map.groupBy(packages, ({ folder }) => folder)]
     .map(([folder, own]) => {
       const prefix = folder === '' ? [] : [`--prefix=${folder}`];
-      return `${['npm pkg delete', ...prefix, ...own.map(({ key }) => shellQuoted(key))].join(' ')} && `;
+      return `${['npm pkg delete --force', ...prefix, ...own.map(({ key }) => shellQuoted(key))].join(' ')} && `;
     })
     .join('');
 
@@ -92,16 +97,26 @@ const NO_VERSION: readonly RegExp[] = [
 
 /**
  * The command that leaves out, before a set-up that failed, the package that the registry lacks, and, if one was refused,
- * those that do not come from a registry. Empty if there are none, or if they are left out already.
+ * those that do not come from a registry. Empty if there are none, too many, or if they are left out already.
  */
 export function removalBefore(
   setup: string,
   { output, refusedHosts }: FailedInstall,
-  packages: readonly LeavablePackage[],
+  leavable: readonly LeavablePackage[],
 ): string {
   const missing = NO_VERSION.flatMap((said) => said.exec(output)?.[1] ?? [])[0];
   const isRefused = isPackageRefused(output, refusedHosts);
-  const unwanted = packages.filter((one) => one.name === missing || (isRefused && one.isFromElsewhere));
-  const removal = removalOf(unwanted);
-  return setup.includes(removal) ? '' : removal;
+  const removal = removalOf(
+    leavable.filter((one) => one.name === missing || (isRefused && one.isFromElsewhere)),
+  );
+  return removal.length > MAX_REMOVAL || setup.includes(removal) ? '' : removal;
+}
+
+/** The set-up with an install at its start that may differ from its lock file; null if it starts with none. */
+export function withUnlockedStart(setup: string): string | null {
+  const { install, rest } = firstInstall(setup);
+  if (install === '') return null;
+  const [before = ''] = REMOVES.exec(install) ?? [];
+  const [variables, command] = assigned(install.slice(before.length));
+  return `${before}${variables}${unlocked(command)}${rest}`;
 }

@@ -9,6 +9,7 @@ import {
   removalBefore,
   removing,
   unlocked,
+  withUnlockedStart,
 } from './left-out-packages.ts';
 
 /** Uses other options of a package manager if its output matches. */
@@ -110,7 +111,7 @@ const DOWNLOADS: readonly (readonly [named: RegExp, variables: string])[] = [
   [/\belectron\b(?!-)/i, 'ELECTRON_SKIP_BINARY_DOWNLOAD=1'],
   [/\bchromedriver\b(?!-)|\bstorage\.googleapis\.com\b/i, 'CHROMEDRIVER_SKIP_DOWNLOAD=true'],
 ];
-const INSTALLS = /^(?:npm (?:ci|install)|pnpm install|yarn|bun install)\b/;
+const INSTALLS = /^(?:npm (?:ci|install|i)|pnpm (?:install|i)|yarn|bun (?:install|i))\b/;
 
 /**
  * An install without the downloads that these lines name, tried once. npm's own lines name packages that download
@@ -236,11 +237,13 @@ export function otherInstalls(
   const using = (rules: readonly Omit<Rule, 'when'>[]) =>
     rules.flatMap((rule) => behindVariables((command) => withOption(rule, command)));
   const otherOptions = using(RULES.filter(({ when }) => when.test(output)));
-  const removal = inTop === undefined ? '' : removalBefore(setup, failed, leavable);
+  const removal = removalBefore(setup, failed, leavable);
+  const unlockedSetup = () =>
+    withUnlockedStart(setup) ?? using([{ of: INSTALLS, becomes: unlocked }])[0] ?? setup;
   return [
     ...behindVariables((command) => fromOwnRegistry(command, hosts)),
     ...otherOptions,
-    ...(removal === '' ? [] : [`${removal}${using([{ of: INSTALLS, becomes: unlocked }])[0] ?? setup}`]),
+    ...(removal === '' ? [] : [`${removal}${unlockedSetup()}`]),
     ...(scriptsMayFail(output, refusedHosts)
       ? [...rewrite((part) => withoutDownloads(part, failed)), ...using(IGNORE_SCRIPTS)]
       : []),

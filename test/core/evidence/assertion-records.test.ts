@@ -106,6 +106,14 @@ describe('records about assertion libraries', () => {
       expect(changes(`/repo/test/${before}`, `/repo/test/${now}`)).toEqual([
         `not-compared: /repo/test/${before}`,
       ]);
+    const uuids = ['550e8400-e29b-41d4-a716-446655440000', '6fa459ea-ee8a-3ca4-894e-db77e160355e'];
+    expect(changes(`/repo/t/${uuids[0]}/x.js`, `/repo/t/${uuids[1]}/x.js`)).toEqual([]);
+    // Both are the repository's own: one of them says nothing about the other.
+    const [client, server] = ['app-Client', 'app-Server'].map((name) => `/repo/packages/${name}/test.js`);
+    const both = readAssertionRecords(lines(USED, ['ended', client], ['ended', server]));
+    expect(assertionChanges(both, ended(client as string), true)).toMatchObject([
+      { kind: 'not-compared', name: server },
+    ]);
     expect(changes('/repo/test/fixture-Xk29Bq/a.js', '/repo/test/fixture-p0aZZw/a.js')).toEqual([]);
     expect(changes('/repo/tmp/1764472800123.js', '/repo/tmp/1764472911999.js')).toEqual([]);
     const hash = 'd41d8cd98f00b204';

@@ -144,32 +144,32 @@ describe('after a set-up that failed', () => {
     [
       'pnpm install --no-lockfile',
       '[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for a@^0.8.4 while fetching it',
-      "npm pkg delete 'devDependencies[a]' && pnpm install --no-lockfile",
+      "npm pkg delete --force 'devDependencies[a]' && pnpm install --no-lockfile",
     ],
     [
-      "npm pkg delete 'devDependencies[a]' && pnpm install --no-lockfile",
+      "npm pkg delete --force 'devDependencies[a]' && pnpm install --no-lockfile",
       '[ERR_PNPM_NO_MATCHING_VERSION] No matching version found for @b/c@^2 while fetching it',
-      "npm pkg delete 'devDependencies[@b/c]' && npm pkg delete 'devDependencies[a]' && pnpm install --no-lockfile",
+      "npm pkg delete --force 'devDependencies[@b/c]' && npm pkg delete --force 'devDependencies[a]' && pnpm install --no-lockfile",
     ],
     [
       'yarn install --no-lockfile',
       'error Couldn\'t find any versions for "a" that matches "^9.0.0"',
-      "npm pkg delete 'devDependencies[a]' && yarn install --no-lockfile",
+      "npm pkg delete --force 'devDependencies[a]' && yarn install --no-lockfile",
     ],
     [
       'yarn install --immutable',
       '➤ YN0082: │ @b/c@npm:^99.0.0: No candidates found',
-      "npm pkg delete 'devDependencies[@b/c]' && yarn install --no-immutable",
+      "npm pkg delete --force 'devDependencies[@b/c]' && yarn install --no-immutable",
     ],
     [
       'npm install --no-audit && npm run fixtures',
       "npm error 404  '@b/c@^1.0.0' is not in this registry.",
-      "npm pkg delete 'devDependencies[@b/c]' && npm install --no-audit && npm run fixtures",
+      "npm pkg delete --force 'devDependencies[@b/c]' && npm install --no-audit && npm run fixtures",
     ],
     [
       'pnpm install --no-lockfile',
       'This error happened: @b/c is not in the npm registry, or you have no permission to fetch it.',
-      "npm pkg delete 'devDependencies[@b/c]' && pnpm install --no-lockfile",
+      "npm pkg delete --force 'devDependencies[@b/c]' && pnpm install --no-lockfile",
     ],
     [
       'yarn install --frozen-lockfile',
@@ -350,7 +350,7 @@ describe('after a set-up that failed', () => {
     },
   });
   const REMOVAL =
-    "npm pkg delete 'devDependencies[tool.js]' 'devDependencies[@acme/main]' 'devDependencies[archive]' 'optionalDependencies[fast]' 'optionalDependencies[copied]'";
+    "npm pkg delete --force 'devDependencies[tool.js]' 'devDependencies[@acme/main]' 'devDependencies[archive]' 'optionalDependencies[fast]' 'optionalDependencies[copied]'";
 
   test.each([
     ['package-lock.json', {}, 'npm install --no-audit --no-fund'],
@@ -403,7 +403,7 @@ describe('after a set-up that failed', () => {
       'packages/pug-lexer/package.json': manifest('^3.0.0'),
     };
     const { leavable } = detectChecks({ files: ['yarn.lock', ...Object.keys(read)], read });
-    const removal = "npm pkg delete --prefix=packages/pug 'devDependencies[uglify]' && ";
+    const removal = "npm pkg delete --force --prefix=packages/pug 'devDependencies[uglify]' && ";
     const others = [recipe({ setup: 'make', test: 'npm test' })];
     const first = { ...failed({ setup }, 'set-up', YARN_REFUSED), refusedHosts: ['api.example.com:443'] };
     expect(next([first], { leavable, others })?.commands.setup).toBe(`${removal}${install}`);
@@ -421,7 +421,7 @@ describe('after a set-up that failed', () => {
     const { leavable } = detectChecks({ files: Object.keys(files), read: files });
     const first = failed({ setup: 'npm install' }, 'set-up', output);
     expect(next([first], { leavable })?.commands.setup).toBe(
-      "npm pkg delete --prefix=packages/a 'devDependencies[auto-scaffold]' && npm pkg delete --prefix=packages/b 'optionalDependencies[auto-scaffold]' && npm install",
+      "npm pkg delete --force --prefix=packages/a 'devDependencies[auto-scaffold]' && npm pkg delete --force --prefix=packages/b 'optionalDependencies[auto-scaffold]' && npm install",
     );
     // No workspace: the folder has packages of its own, which the top does not install.
     const alone = { ...files, 'package.json': '{}' };
@@ -432,9 +432,44 @@ describe('after a set-up that failed', () => {
     expect(next([first], { leavable: none.leavable })).toBeNull();
   });
 
+  test('packages of a project in a folder are left out there', () => {
+    const read = {
+      'frontend/package.json': JSON.stringify({
+        scripts: { test: 'jest' },
+        devDependencies: { a: 'github:x/a' },
+      }),
+    };
+    const detected = detectChecks({ files: ['frontend/package-lock.json', ...Object.keys(read)], read });
+    const first = failed(detected.commands, 'set-up', 'npm error code E403');
+    const refused = { ...first, refusedHosts: ['api.example.com:443'] };
+    expect(next([refused], detected)?.commands.setup).toBe(
+      "npm pkg delete --force --prefix=frontend 'devDependencies[a]' && (cd frontend && npm install --no-audit --no-fund)",
+    );
+  });
+
+  test.each([
+    ['npm ci && (cd web && npm ci)', 'npm install && (cd web && npm ci)'],
+    ['npm ci && npm run x || true', 'npm install && npm run x || true'],
+    ['npm ci && echo "$(date)"', 'npm install && echo "$(date)"'],
+    ['pnpm i --frozen-lockfile', 'pnpm i --no-frozen-lockfile'],
+    ['corepack enable && pnpm i', 'corepack enable && pnpm i --no-frozen-lockfile'],
+  ])('a package is left out whatever follows the install: %s', (setup, rest) => {
+    const output = 'No matching version found for a@^9';
+    const leavable = [leavablePackage('a')];
+    expect(next([failed({ setup }, 'set-up', output)], { leavable })?.commands.setup).toBe(
+      `npm pkg delete --force 'devDependencies[a]' && ${rest}`,
+    );
+  });
+
+  test('more packages than a command can name are not left out', () => {
+    const leavable = Array.from({ length: 400 }, (_, at) => leavablePackage(`p${at}`, '', true));
+    const first = failed({ setup: 'npm install' }, 'set-up', 'npm error code E403');
+    expect(next([{ ...first, refusedHosts: ['api.example.com:443'] }], { leavable })).toBeNull();
+  });
+
   test('what was left out is left out for other tests as well', () => {
     const commands = { setup: 'npm install', test: 'npm test' };
-    const removal = "npm pkg delete 'devDependencies[a]' && npm install";
+    const removal = "npm pkg delete --force 'devDependencies[a]' && npm install";
     const refused = failed(commands, 'set-up', 'npm error code 128');
     const silent = failed({ ...commands, setup: removal }, 'tests', 'nyc: no');
     const others = [recipe({ ...commands, test: 'npx --no-install mocha' })];
@@ -617,11 +652,14 @@ describe('after a build that failed', () => {
       ['pnpm build', turbo, 'pnpm build --continue || true'],
       ['npm run build && npm run link', turbo, 'npm run build && npm run link || true'],
       ['npm run build', '\nFailed tasks:\n\n- a:build', 'npm run build || true'],
-      ['npm run build', 'ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  @m/a@1.0.0 build: `x`', 'npm run build || true'],
+      ['pnpm run build', 'Summary: 1 fails, 4 passes\n\npackages/a: build failed', 'pnpm run build || true'],
     ] as const)
       expect(
         next([{ ...types, recipe: recipe({ ...commands, build }), output }, silent])?.commands.build,
       ).toBe(partly);
+    // pnpm ends the builds of all others at the first failure.
+    const bail = 'ERR_PNPM_RECURSIVE_RUN_FIRST_FAIL  @m/a@1.0.0 build: `x`';
+    expect(next([{ ...types, output: bail }, silent])).toBeNull();
     const two = { ...commands, build: 'tsc -p a; node gen.js' };
     const chain = next([{ ...types, recipe: recipe(two) }, silent]);
     expect(chain?.commands.build).toBe('{ tsc -p a; node gen.js; } || true');
