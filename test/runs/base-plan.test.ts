@@ -74,7 +74,7 @@ test('a step of tests that hangs is left out beside one whose tests pass, and th
   expect(ran).toEqual(['jest planned', 'mocha planned', 'jest planned']);
   expect(run).toMatchObject({ stopped: null, tests: { 'jest > adds': 'passed' } });
   expect(run.notes).toEqual([
-    '`mocha` prints nothing for too long on the base commit, so its tests were left out.',
+    '`mocha` is stopped after too long without output on the base commit, so its tests were left out.',
   ]);
   expect(Object.values(run.forms ?? {})).toEqual(['left-out']);
   expect(names).toEqual(['jest']);
@@ -89,7 +89,7 @@ test('what another step needs is run for it where the step before it is left out
     files,
   );
   expect(run.notes).toEqual([
-    '`mocha` prints nothing for too long on the base commit, so its tests were left out.',
+    '`mocha` is stopped after too long without output on the base commit, so its tests were left out.',
   ]);
   expect(ran).toEqual(['build, mocha planned', 'jest planned', 'build, jest planned']);
   expect(names).toContain('jest');

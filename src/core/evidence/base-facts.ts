@@ -265,11 +265,11 @@ function adviceOn(obstacle: SetUpObstacle, broke: boolean): string {
     : '. `checks.candidateSetup` installs its own.';
 }
 
-/** What a command that was stopped did, as the verb of a sentence. */
-export const LIMITS_EXCEEDED: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
-  wall: 'exceeds its time limit',
-  silence: 'prints nothing for too long',
-  memory: 'exceeds its memory limit',
-  disk: 'exceeds its disk limit',
-  cancelled: 'is cancelled',
+/** How a command ended that was stopped: after “failed”, “is” or in brackets. */
+export const HOW_STOPPED: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
+  wall: 'stopped at its time limit',
+  silence: 'stopped after too long without output',
+  memory: 'stopped at its memory limit',
+  disk: 'stopped at its disk limit',
+  cancelled: 'cancelled',
 };

@@ -16,7 +16,7 @@ export {
   canRun,
   type ExcludedTests,
   failedForCoverage,
-  LIMITS_EXCEEDED,
+  HOW_STOPPED,
   mayLackPackages,
   type Need,
   type SetUpObstacle,

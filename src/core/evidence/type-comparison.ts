@@ -1,12 +1,12 @@
 import { counted } from '../model/index.ts';
 import type { PatchFile } from '../patches/index.ts';
-import { LIMITS_EXCEEDED } from './base-facts.ts';
+import { HOW_STOPPED } from './base-facts.ts';
 import type { GateReport, TypeCheckResult, TypeCheckRun, TypeFinding } from './evidence.ts';
 import type { TamperingFinding } from './integrity/index.ts';
 
 /** Why a run on the base cannot be compared with others, as a clause; null if it can. */
 function typeCheckFault({ exitCode, stopped, findings, errors = [] }: TypeCheckRun): string | null {
-  if (stopped !== null) return LIMITS_EXCEEDED[stopped];
+  if (stopped !== null) return `is ${HOW_STOPPED[stopped]}`;
   if (exitCode === 0 || findings.length > 0) return null;
   const [first] = errors;
   return `ends with exit code ${exitCode ?? 'none'} without findings that can be compared${first === undefined ? '' : ` (${first})`}`;

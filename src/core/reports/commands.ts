@@ -1,3 +1,4 @@
+import { HOW_STOPPED } from '../evidence/index.ts';
 import { SETTINGS_FILE } from '../model/index.ts';
 import { COMMAND_NAMES, type StopReason, SUGGESTED, shownSetup } from '../settings/index.ts';
 import { MAX_LINE } from './failure-lines.ts';
@@ -95,14 +96,6 @@ export function commandFailure(failed: FailedCommand): string {
   return `The ${STEPS[step]} ${quotedCode(command)} failed on the base commit (${how})${reason}${hint === null ? '' : ` ${hint}`}`;
 }
 
-const LIMITS = {
-  wall: 'stopped at its time limit',
-  silence: 'stopped after too long without output',
-  memory: 'stopped at its memory limit',
-  disk: 'stopped at its disk limit',
-  cancelled: 'cancelled',
-} as const satisfies Record<StopReason, string>;
-
 /** What to do about a command that exceeded a limit; null if it was cancelled. */
 export function limitHelp(stopped: StopReason, step: FailedCommand['step']): string | null {
   const less = step === 'tests' ? 'set `checks.test` to a smaller part of the tests' : 'let it do less';
@@ -127,7 +120,8 @@ export const howEnded = ({
 }: {
   readonly exitCode: number | null;
   readonly stopped?: StopReason | null | undefined;
-}): string => (stopped ? LIMITS[stopped] : exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`);
+}): string =>
+  stopped ? HOW_STOPPED[stopped] : exitCode === null ? 'ended by a signal' : `exit code ${exitCode}`;
 
 /** Inline code for a Markdown sentence. */
 export const quotedCode = (text: string): string => `\`${text.replaceAll('`', "'")}\``;

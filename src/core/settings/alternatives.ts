@@ -168,8 +168,8 @@ function buildProposals({ recipe, output }: FailedTry): readonly Recipe[] {
 /** Where tests say nothing without it, a build that failed in part. */
 function withPartialBuild(tries: readonly FailedTry[]): readonly Recipe[] {
   const { recipe, output = '' } = tries.find((one) => one.step === 'build' && isPartialBuild(one)) ?? {};
-  const { build = '' } = recipe?.commands ?? {};
-  return recipe ? [withCommand(recipe, 'build', partialBuild(build, output))] : [];
+  const build = partialBuild(recipe?.commands.build ?? '', output);
+  return recipe && build !== null ? [withCommand(recipe, 'build', build)] : [];
 }
 
 /**

@@ -192,10 +192,13 @@ const GOES_ON: readonly (readonly [said: RegExp, option: string])[] = [
 ];
 const SCRIPT_CALL = /^(?:(?:pnpm|yarn)(?: run)?|npm run) [\w:-]+$/;
 
-/** A build that failed in part, so that as much as possible is built, and what failed is no reason to stop. */
-export function partialBuild(build: string, output: string): string {
+/**
+ * A build that failed in part, so that as much as possible is built, and what failed is no reason to stop. Null if the
+ * runner cannot be told so: it ends what is under way at the first failure, so what is left depends on time.
+ */
+export function partialBuild(build: string, output: string): string | null {
   const [, option] = GOES_ON.find(([said]) => said.test(output)) ?? [];
-  if (option === undefined || !SCRIPT_CALL.test(build))
-    return `${/[;\n|]/.test(build) ? `{ ${build}; }` : build} || true`;
+  if (option === undefined) return `${/[;\n|]/.test(build) ? `{ ${build}; }` : build} || true`;
+  if (!SCRIPT_CALL.test(build)) return null;
   return `${build}${build.startsWith('npm ') ? ' --' : ''} ${option} || true`;
 }

@@ -1,4 +1,4 @@
-import { LIMITS_EXCEEDED, type SetUpObstacle } from '../../core/evidence/index.ts';
+import { HOW_STOPPED, type SetUpObstacle } from '../../core/evidence/index.ts';
 import { Fault, SETUP_PATIENCE, signsOfWork } from '../../core/model/index.ts';
 import { changedPackageFiles, type PatchFile } from '../../core/patches/index.ts';
 import { failureLines, quotedCode, registryOutage, tailOf } from '../../core/reports/index.ts';
@@ -134,7 +134,7 @@ function failureOf({ recipe, output, stopped, refusedHosts = [] }: FailedTry) {
   const command = quotedCode(shownSetup(recipe.commands.setup ?? ''));
   const lines = failureLines(output, 3).map(quotedCode).join(', ');
   const hosts = refusedHosts.map((host) => host.replace(/:443$/, '')).slice(0, 5);
-  const because = `with its own packages, the set-up ${command} ${stopped ? LIMITS_EXCEEDED[stopped] : 'fails'}${lines === '' ? '' : `: ${lines}`}`;
+  const because = `with its own packages, the set-up ${command} ${stopped ? `is ${HOW_STOPPED[stopped]}` : 'fails'}${lines === '' ? '' : `: ${lines}`}`;
   const refused = hosts.length === 0 ? '' : ` (it may not reach ${hosts.join(', ')})`;
   return { because: `${because}${refused}`, tail: tailOf(output, 20) };
 }

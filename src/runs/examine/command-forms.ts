@@ -1,7 +1,7 @@
 import {
+  HOW_STOPPED,
   hangs,
   isUnread,
-  LIMITS_EXCEEDED,
   succeeded,
   type TestedCommand,
   type TestRun,
@@ -150,7 +150,7 @@ function leaveOut(
     forms.set(command.command, 'left-out');
     notes.set(
       command.command,
-      `${quotedCode(shownCommand(command))} ${LIMITS_EXCEEDED[result.stopped]} on the base commit, so its tests were left out.`,
+      `${quotedCode(shownCommand(command))} is ${HOW_STOPPED[result.stopped]} on the base commit, so its tests were left out.`,
     );
   }
 }
@@ -209,7 +209,7 @@ function formNote(
   const { exitCode, stopped, hasReport } = before;
   const end =
     stopped !== null
-      ? LIMITS_EXCEEDED[stopped]
+      ? `is ${HOW_STOPPED[stopped]}`
       : `ends ${exitCode === null ? 'without an exit code' : `with exit code ${exitCode}`}`;
   const how = hasReport ? 'no test passes' : 'writes no report';
   return `With the options that Runoff adds for a test report, ${shown} ${end} and ${how}; without them it succeeds. It runs without these options, so only its exit code counts.`;

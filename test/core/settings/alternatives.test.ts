@@ -650,7 +650,7 @@ describe('after a build that failed', () => {
       ['npm run build', lerna, 'npm run build -- --no-bail || true'],
       ['yarn run build', lerna, 'yarn run build --no-bail || true'],
       ['pnpm build', turbo, 'pnpm build --continue || true'],
-      ['npm run build && npm run link', turbo, 'npm run build && npm run link || true'],
+      ['npm run build && npm run link', turbo, undefined],
       ['npm run build', '\nFailed tasks:\n\n- a:build', 'npm run build || true'],
       ['pnpm run build', 'Summary: 1 fails, 4 passes\n\npackages/a: build failed', 'pnpm run build || true'],
     ] as const)
