@@ -1,5 +1,5 @@
 import { choiceNotes } from './chosen-tests.ts';
-import { type Recognised, recognise, withoutFormatter } from './command-kinds.ts';
+import { type Recognised, recognise } from './command-kinds.ts';
 import { forModules, modulesBuiltBy } from './maven-modules.ts';
 import { type TestCommandLine, testCommandLine } from './package-scripts.ts';
 import { endingCommand, endingLine, hintFor } from './report-options.ts';
@@ -16,11 +16,13 @@ import {
   arrangeSteps,
   beginsOf,
   isLeftOut,
+  isRewritten,
   pathOf,
   type StepRun,
   shellBefore,
   shellCommand,
   stepCommandLine,
+  testsOf,
 } from './step-commands.ts';
 import { exiting, otherForms, plainCommand, type TestCommand, unknownCommand } from './test-command.ts';
 import { type TestStep, testSteps } from './test-steps.ts';
@@ -122,15 +124,13 @@ function isComposite(steps: readonly TestStep[], reached: boolean): boolean {
   const last = steps.at(-1);
   return (
     tests.length > 1 ||
-    steps.some((step) => step.taken !== undefined || isLeftOut(step) || isFormatted(step)) ||
+    steps.some((step) => step.taken !== undefined || isLeftOut(step) || isRewritten(step)) ||
     steps.some((step) => step.package !== undefined || step.folder !== '') ||
     last?.kind !== 'tests' ||
     steps.some(({ kind }) => kind === 'lint' || kind === 'types') ||
     (!reached && canBeReached(last))
   );
 }
-
-const isFormatted = ({ command }: TestStep): boolean => command !== withoutFormatter(command);
 
 /** Whether report options reach the tests of the expanded command. */
 function canBeReached(step: TestStep): boolean {
@@ -154,7 +154,7 @@ function stepsPlan(testCommand: string, steps: readonly TestStep[], place: Repor
   const last = parts.findLast(({ planned }) => planned.focused !== null);
   const ofFocus = last ? { focused: last.planned.command.command } : {};
   const unread = parts.find(
-    ({ part: { step }, planned }) => step.kind === 'tests' && !planned.found && !isFormatted(step),
+    ({ part: { step }, planned }) => step.kind === 'tests' && !planned.found && !isRewritten(step),
   );
   const taken = steps.flatMap((step) => step.taken ?? []);
   // As it stands, the command would choose some of the tests again, or succeed in any case.
@@ -196,7 +196,7 @@ function plannedStep(part: StepRun, place: ReportPlace): PlannedStep {
   const found = recognise(line.inner);
   const form = found && runnerForm(found, line, place);
   if (!form) {
-    const command = unknownCommand(shellCommand(part, withoutFormatter(step.command)), folder);
+    const command = unknownCommand(shellCommand(part, testsOf(step.command)), folder);
     return { command, found, focused: null };
   }
   const { command, exit, ...plan } = planOf(line.last ?? step.command, { line, form, folder });

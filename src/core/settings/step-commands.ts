@@ -62,9 +62,28 @@ function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
   return parts;
 }
 
+/** Options of Node that a command sets itself, in front of its program. */
+const SETS_NODE_OPTIONS =
+  /^((?:(?:cross-env|env|\w+=(?:'[^']*'|"[^"$`\\]*"|[^\s'"$`\\]*))\s+)*NODE_OPTIONS=)(?:'([^'"$`\\]*)'|"([^"$`\\]*)"|([^\s'"$`\\]+))(?=\s)/;
+
+/**
+ * A command of tests as it is run: without a program behind it that formats TAP, and with its own options of Node
+ * behind those that are set already. Otherwise, nothing that Runoff gives to Node would reach the tests: the reporter of
+ * node:test, and what locks assertions.
+ */
+export const testsOf = (command: string): string =>
+  withoutFormatter(command).replace(
+    SETS_NODE_OPTIONS,
+    (_, before: string, ...found: readonly (string | undefined)[]) =>
+      `${before}"\${NODE_OPTIONS:+$NODE_OPTIONS }${found.find((value) => value !== undefined)}"`,
+  );
+
+export const isRewritten = ({ command, kind }: TestStep): boolean =>
+  kind === 'tests' && command !== testsOf(command);
+
 /** A step as a command line with a single command at its end. */
 export function stepCommandLine({ command, inner }: TestStep): TestCommandLine {
-  const bare = withoutFormatter(command);
+  const bare = testsOf(command);
   const plain = inner === undefined && !/[|<>]/.test(bare);
   return {
     inner: inner ?? bare,

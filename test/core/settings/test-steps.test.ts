@@ -786,6 +786,43 @@ describe('the plan of a command with several steps', () => {
     },
   );
 
+  test.each([
+    ['NODE_OPTIONS=--a jest', `NODE_OPTIONS="\${NODE_OPTIONS:+$NODE_OPTIONS }--a" jest`],
+    [
+      "X=1 NODE_OPTIONS='--a --b' node t.js",
+      `X=1 NODE_OPTIONS="\${NODE_OPTIONS:+$NODE_OPTIONS }--a --b" node t.js`,
+    ],
+    [
+      'cross-env X="a b" NODE_OPTIONS="--a" mocha',
+      `cross-env X="a b" NODE_OPTIONS="\${NODE_OPTIONS:+$NODE_OPTIONS }--a" mocha`,
+    ],
+  ])('puts the options of Node that a script sets behind those that are set: %s', (script, joined) => {
+    for (const test of [script, `${script} && tsd`]) {
+      const [first] = commands(reportPlan('npm test', scripts({ test })));
+      expect(first).toMatch(RegExp(`^${RegExp.escape(`${PATH}${joined}`)}(?: -|$)`));
+    }
+  });
+
+  test.each([
+    'NODE_OPTIONS=$MORE jest',
+    'NODE_OPTIONS="$NODE_OPTIONS --a" jest',
+    'NODE_OPTIONS= jest',
+    'jest NODE_OPTIONS=--a',
+  ])('leaves a script as it is that may take them off on purpose, or adds to them: %s', (test) => {
+    expect(commands(reportPlan('npm test', scripts({ test })))).toEqual([
+      expect.stringMatching(/^npm test -- --maxWorkers=2 /),
+    ]);
+  });
+
+  test('does not change the options of Node of a linter', () => {
+    const test = 'NODE_OPTIONS=--a eslint . && NODE_OPTIONS=--b tsc --noEmit && jest';
+    expect(commands(reportPlan('npm test', scripts({ test })))).toMatchObject([
+      { command: `${PATH}NODE_OPTIONS=--a eslint .` },
+      { command: `${PATH}NODE_OPTIONS=--b tsc --noEmit` },
+      expect.any(String),
+    ]);
+  });
+
   test('does not fetch what git can only fetch with a network', () => {
     const files = scripts({ pretest: 'node a.js && git submodule update --init', test: 'mocha' });
     expect(commands(reportPlan('npm test', files))).toEqual([

@@ -31,6 +31,7 @@ beforeAll(() => {
      });\n`;
   writeFileSync(join(dir, 'a.test.mjs'), suite('node:test'));
   writeFileSync(join(dir, 'b.test.mjs'), "import './nowhere.mjs';\n");
+  writeFileSync(join(dir, 'first.mjs'), '\n');
   writeFileSync(join(dir, 'c.spec.mjs'), suite('vitest'));
   writeFileSync(
     join(dir, 'dies.spec.mjs'),
@@ -45,7 +46,11 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 const packageJson = JSON.stringify({
   type: 'module',
-  scripts: { test: 'node --test a.test.mjs b.test.mjs', spec: 'vitest run c.spec.mjs' },
+  scripts: {
+    test: 'node --test a.test.mjs b.test.mjs',
+    optioned: "A=1 NODE_OPTIONS='--no-warnings --import=./first.mjs' node --test a.test.mjs b.test.mjs",
+    spec: 'vitest run c.spec.mjs',
+  },
 });
 
 function start(planned: TestCommand): { readonly stdout: string } {
@@ -86,6 +91,7 @@ const SYSTEM_NODE = '/usr/bin/node';
 const NODE_COMMANDS = [
   'node --test a.test.mjs b.test.mjs',
   'npm test',
+  'npm run optioned',
   ...(existsSync(SYSTEM_NODE) ? [`${SYSTEM_NODE} --test a.test.mjs b.test.mjs`] : []),
 ];
 
