@@ -56,6 +56,19 @@ export function sandboxContract(
         expect(heard.toSorted()).toEqual(['stderr: two', 'stdout: one', 'stdout: three']);
       });
 
+      test('has what scripts write to /dev/stdout and /dev/stderr', async () => {
+        const line =
+          'echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee -a /dev/stderr; test -p /dev/stdout';
+        const wanted = { exitCode: 0, stdout: 'one\nthree\n', stderr: 'two\nthree\n' };
+        expect(await sh(world.area(), line)).toMatchObject(wanted);
+      });
+
+      test('has all output of a command that leaves a program behind, which is ended', async () => {
+        const left = await sh(world.area(), '(sleep 600; echo late) & seq 1 100000; echo end >&2');
+        expect(left).toMatchObject({ exitCode: 0, stopped: null, stderr: 'end\n' });
+        expect(left.stdout).toMatch(/\n100000\n$/);
+      });
+
       test('comes from a command that somebody types to, piece by piece', async () => {
         const heard: string[] = [];
         let type = (_text: string) => {};

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
-import { Readable, type Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault, mayStartLater } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
 import { FD, type Launch } from './launch.ts';
+import type { OutputPipes } from './output-pipes.ts';
 import {
   asOwner,
   connectInput,
@@ -52,19 +53,20 @@ interface BoxOptions {
   readonly filter: Buffer;
   /** Descriptor of the control group that it starts in; null: none. Needs a launch with `group`. */
   readonly groupFd: number | null;
+  readonly output: OutputPipes;
 }
 
 /** Starts a box. It ends when Runoff ends, even by SIGKILL. */
 export function startBox(
   { argv: [file, ...args], options, first }: Launch,
   { stdin, input }: Pick<ExecSpec, 'input' | 'stdin'>,
-  { filter, groupFd }: BoxOptions,
+  { filter, groupFd, output }: BoxOptions,
   owner: Owner | null,
 ): Box {
   const child = spawnWithoutLeaks(
     file,
     args,
-    { stdin: stdin !== undefined || input !== undefined, groupFd },
+    { stdin: stdin !== undefined || input !== undefined, groupFd, output },
     owner,
   );
   const status = readStatus(child, first);
@@ -76,11 +78,10 @@ export function startBox(
   feed(streams[FD.options], options.map((option) => `${option}\0`).join(''));
   streams[FD.alive]?.on('error', ignoreLeftReader);
   return {
-    // Without free descriptors there are no streams.
-    stdout: child.stdout ?? Readable.from([]),
-    stderr: child.stderr ?? Readable.from([]),
+    stdout: output.stdout,
+    stderr: output.stderr,
     init: status.init,
-    ended: boxEnd(child, status),
+    ended: boxEnd(child, status, output),
     kill: () => killLauncherGroup(child),
   };
 }
@@ -93,6 +94,7 @@ const OWN_PIPES = [FD.seccomp, FD.status, FD.options, FD.alive] as const;
 interface LaunchDescriptors {
   readonly stdin: boolean;
   readonly groupFd: number | null;
+  readonly output: OutputPipes;
 }
 
 function spawnWithoutLeaks(
@@ -103,15 +105,17 @@ function spawnWithoutLeaks(
 ): ChildProcess {
   const empty = openSync('/dev/null', 'r');
   try {
-    return spawn(file, args, {
-      cwd: '/',
-      // /proc/1/environ inside shows the environment of the launcher, so it must contain nothing.
-      env: { PATH: HOST_PATH },
-      stdio: descriptors(wanted, empty),
-      // Its own process group can be killed as a whole, and an interrupt from the terminal does not reach it.
-      detached: true,
-      ...asOwner(owner),
-    });
+    return wanted.output.spawning((stdout, stderr) =>
+      spawn(file, args, {
+        cwd: '/',
+        // /proc/1/environ inside shows the environment of the launcher, so it must contain nothing.
+        env: { PATH: HOST_PATH },
+        stdio: descriptors(wanted, [stdout, stderr], empty),
+        // Its own process group can be killed as a whole, and an interrupt from the terminal does not reach it.
+        detached: true,
+        ...asOwner(owner),
+      }),
+    );
   } finally {
     closeSync(empty);
   }
@@ -121,16 +125,21 @@ function spawnWithoutLeaks(
  * The three standard descriptors and ours. bubblewrap passes every open descriptor on to the command, so all others
  * that this process would pass on are replaced by /dev/null.
  */
-function descriptors({ stdin, groupFd }: LaunchDescriptors, empty: number): ('ignore' | 'pipe' | number)[] {
-  const wanted: ('ignore' | 'pipe' | number)[] = [stdin ? 'pipe' : 'ignore', 'pipe', 'pipe'];
+function descriptors(
+  { stdin, groupFd }: LaunchDescriptors,
+  output: readonly [stdout: number, stderr: number],
+  empty: number,
+): ('ignore' | 'pipe' | number)[] {
+  const wanted: ('ignore' | 'pipe' | number)[] = [stdin ? 'pipe' : 'ignore', ...output];
   for (const fd of OWN_PIPES) wanted[fd] = 'pipe';
   wanted[FD.group] = groupFd ?? 'ignore';
   for (const fd of inheritedDescriptors()) wanted[fd] ??= empty;
   return Array.from(wanted, (use) => use ?? 'ignore');
 }
 
-async function boxEnd(child: ChildProcess, status: LauncherStatus): Promise<BoxEnd> {
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+async function boxEnd(child: ChildProcess, status: LauncherStatus, output: OutputPipes): Promise<BoxEnd> {
+  const own = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const closed = Promise.all([own, output.closed]);
   const exit = await new Promise<Pick<BoxEnd, 'code' | 'refused'>>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) => {
       if (mayStartLater(error.code)) resolve({ code: null, refused: error.message });

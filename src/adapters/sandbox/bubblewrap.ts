@@ -8,6 +8,7 @@ import { type Dialler, openEgress, publicInternet, withHosts } from './egress/in
 import { makeViews, prepareEtc } from './filesystem.ts';
 import { type Launch, planLaunch, type Variant } from './launch.ts';
 import { LAUNCHER, launchEnd } from './launch-end.ts';
+import { openPipeMaker, type PipeMaker } from './output-pipes.ts';
 import { findVariant } from './probe.ts';
 import { NEVER_STARTED, probedSandbox } from './probed.ts';
 import { type Owner, openProcessTable, type ProcessTable, readHardLimits } from './processes.ts';
@@ -46,6 +47,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const table = openProcessTable(() => performance.now());
   const copies = openCopies(scratch, owner);
+  const pipes = openPipeMaker(() => folder(scratch, 'pipes'));
 
   // Found once, at the first command: they seldom change.
   let found: Promise<readonly string[]> | null = null;
@@ -85,7 +87,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
       });
       const filter = seccompFilter(process.arch as Architecture);
       const group = groups?.kind === 'ready' ? groups.groups.open(spec.limits) : null;
-      const end = await runLaunch({ spec, launch: started, filter, owner, table, givenBytes, group });
+      const end = await runLaunch({ spec, launch: started, filter, owner, table, givenBytes, group, pipes });
       return end.kind === 'ended' ? { ...end, result: withHosts(end.result, egress) } : end;
     } finally {
       await egress?.close();
@@ -125,6 +127,7 @@ interface RunInput {
    * closes it.
    */
   readonly group: ControlGroup | null;
+  readonly pipes: PipeMaker;
 }
 
 /**
@@ -157,7 +160,8 @@ function launchResult(
 async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
   const { spec, launch, filter, owner, table, givenBytes, group } = input;
   const disk = await measureDiskBefore(spec, givenBytes);
-  const box = startBox(launch, spec, { filter, groupFd: group?.fd ?? null }, owner);
+  const output = await input.pipes.open();
+  const box = startBox(launch, spec, { filter, groupFd: group?.fd ?? null, output }, owner);
   const memoryBytes = group === null ? spec.limits.memoryBytes : null;
   return await supervise(
     {

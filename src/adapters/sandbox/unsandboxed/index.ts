@@ -14,6 +14,7 @@ import { lackOfCapabilities } from '../capabilities.ts';
 import { type Dialler, type EgressProxy, openEgress, publicInternet, withHosts } from '../egress/index.ts';
 import { INSIDE, insidePath, pathIn } from '../filesystem.ts';
 import { commandLine, mountPoint } from '../launch.ts';
+import { openPipeMaker } from '../output-pipes.ts';
 import { NEVER_STARTED } from '../probed.ts';
 import type { Owner } from '../processes.ts';
 import { discardFolder, ownFolder } from '../scratch.ts';
@@ -37,6 +38,7 @@ interface UnsandboxedOptions {
 export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const copies = openCopies(scratch, owner);
+  const pipes = openPipeMaker(() => folder(scratch, 'pipes'));
   const ports = openPortPool();
 
   const execHere = async (spec: ExecSpec): Promise<ExecResult> => {
@@ -69,6 +71,7 @@ export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
         tree: openProcessTree(randomInt),
         owner,
         givenBytes,
+        pipes,
       });
       return withHosts(result, egress);
     } finally {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
 import { MAX_OPEN_FILES } from '../launch.ts';
+import type { OutputPipes, PipeMaker } from '../output-pipes.ts';
 import {
   asOwner,
   connectInput,
@@ -29,6 +30,7 @@ interface UnsandboxedRun {
   readonly owner: Owner | null;
   /** Bytes in the area that the command did not write, if the area is a copy. */
   readonly givenBytes: number;
+  readonly pipes: PipeMaker;
 }
 
 const WATCHER_FD = 3;
@@ -59,17 +61,14 @@ export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult>
   const { spec, tree, owner, givenBytes } = input;
   const { memoryBytes, diskBytes } = spec.limits;
   const disk = await measureDiskBefore(spec, givenBytes);
-  const child = startCommand(input);
-  const { stdout, stderr } = child;
-  if (!stdout || !stderr) {
-    child.once('error', () => undefined);
-    throw spawnFault('A command', Object.assign(new Error('too many open files'), { code: 'EMFILE' }));
-  }
+  const output = await input.pipes.open();
+  const { stdout, stderr } = output;
+  const child = startCommand(input, output);
   const { end, stopped, ...rest } = await supervise(
     {
       stdout,
       stderr,
-      ended: commandEnded(child, tree),
+      ended: commandEnded(child, tree, output),
       kill: () => killCommandGroup(child),
       async watch(over) {
         const init = findInit(child.pid ?? 0);
@@ -86,19 +85,15 @@ export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult>
   return { ...how, stopped, ...rest };
 }
 
-function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): ChildProcess {
+function startCommand(
+  { spec, argv, env, stdin, tree, owner }: UnsandboxedRun,
+  output: OutputPipes,
+): ChildProcess {
   const { limits, area } = spec;
   const ceilings = readHardLimits();
   // The kernel counts all processes of a user, not those of a command.
   const others = threadsOf(owner?.uid ?? process.getuid?.() ?? 0);
   const files = Math.min(MAX_OPEN_FILES, ceilings.files);
-  const stdio: ('ignore' | 'pipe')[] = [
-    stdin === null && !spec.input ? 'ignore' : 'pipe',
-    'pipe',
-    'pipe',
-    'pipe',
-  ];
-  for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
   const rlimits = [
     `--msgqueue=${tree.mark}:${tree.mark}`,
     '--core=0',
@@ -106,18 +101,23 @@ function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): 
     `--fsize=${Math.min(limits.diskBytes, ceilings.fileBytes)}`,
     `--nproc=${Math.min(others + limits.processes + WATCHER_PROCESSES, ceilings.processes)}`,
   ];
-  const child = spawn(
-    '/bin/sh',
-    ['-c', MARK_WATCHER_SCRIPT, 'sh', String(tree.mark), 'prlimit', ...rlimits, '--', ...argv],
-    {
-      cwd: area.upper,
-      env,
-      stdio: Array.from(stdio, (use) => use ?? 'ignore'),
-      // Its own group can be killed as a whole, and an interrupt from the terminal does not reach it.
-      detached: true,
-      ...asOwner(owner),
-    },
-  );
+  const child = output.spawning((stdout, stderr) => {
+    const first = stdin === null && !spec.input ? 'ignore' : 'pipe';
+    const stdio: ('ignore' | 'pipe' | number)[] = [first, stdout, stderr, 'pipe'];
+    for (const fd of inheritedDescriptors()) stdio[fd] ??= 'ignore';
+    return spawn(
+      '/bin/sh',
+      ['-c', MARK_WATCHER_SCRIPT, 'sh', String(tree.mark), 'prlimit', ...rlimits, '--', ...argv],
+      {
+        cwd: area.upper,
+        env,
+        stdio: Array.from(stdio, (use) => use ?? 'ignore'),
+        // Its own group can be killed as a whole, and an interrupt from the terminal does not reach it.
+        detached: true,
+        ...asOwner(owner),
+      },
+    );
+  });
   if (spec.input) {
     connectInput(child, spec.input);
     return child;
@@ -128,8 +128,15 @@ function startCommand({ spec, argv, env, stdin, tree, owner }: UnsandboxedRun): 
   return child;
 }
 
-async function commandEnded(child: ChildProcess, tree: ProcessTree): Promise<number | null> {
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+async function commandEnded(
+  child: ChildProcess,
+  tree: ProcessTree,
+  output: OutputPipes,
+): Promise<number | null> {
+  const closed = Promise.all([
+    output.closed,
+    new Promise<void>((resolve) => child.once('close', () => resolve())),
+  ]);
   const code = await new Promise<number | null>((resolve, reject) => {
     child.once('error', (error) => reject(spawnFault('A command', error)));
     child.once('exit', resolve);
