@@ -55,7 +55,7 @@ export function otherSurroundings(seed: string, differ: 'everything' | 'names'):
   const env = { SHELL: shell, LOGNAME: user, TERM: pick(TERMINALS), TZ: 'Etc/UTC', LC_ALL: 'C.UTF-8' };
   return differ === 'everything'
     ? { repo: folder, home: `/home/${user}`, user, uid, host, env }
-    : { ...USUAL_SURROUNDINGS, user, uid, host, env: { ...env, CI: 'true' } };
+    : { ...USUAL_SURROUNDINGS, user, uid, host, env: { ...env, CI: '1' } };
 }
 
 /** Translates a text that was written in other surroundings to the usual ones. */

@@ -184,7 +184,7 @@ export async function runCommand(
   const result = await runner.world.sandbox.exec({
     area,
     argv: command.argv,
-    env: { ...(surroundings ? {} : { CI: '1' }), ...registries?.env, ...command.env },
+    env: { ...(surroundings ? {} : { CI: 'true' }), ...registries?.env, ...command.env },
     ...(registries ? { registries: registries.hosts, files: registries.files } : {}),
     ...command.signsOfWork,
     ...(surroundings ? { surroundings } : {}),

@@ -248,7 +248,7 @@ export async function openShell(
         `${runner.services?.tolerantScript ?? ''}${venvPath(task.settings.checks)}${SHELL_SCRIPT}`,
       ],
       env: {
-        ...{ CI: '1', TERM: terminal.term },
+        ...{ CI: 'true', TERM: terminal.term },
         ...{ SHELL_ROWS: String(terminal.rows), SHELL_COLUMNS: String(terminal.columns) },
         ...runner.services?.env,
       },

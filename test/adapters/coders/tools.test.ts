@@ -103,7 +103,18 @@ describe('bash', () => {
     });
 
   test('gives output of both streams and the exit code', async () => {
-    expect(await shell('pwd; echo oops >&2; exit 3')).toMatch(/repo\n(oops\n)?[\s\S]*\[exit code 3\]$/);
+    expect(await shell('pwd; echo oops >&2; exit 3')).toMatch(/repo\noops\n\n\[exit code 3\]$/);
+  });
+
+  test('has what a script writes to /dev/stderr', async () => {
+    expect(await shell('echo one > /dev/stderr; echo two | tee -a /dev/stdout')).toBe(
+      'one\ntwo\ntwo\n\n[exit code 0]',
+    );
+  });
+
+  test('has the last output of a command that is stopped, or that leaves a program behind', async () => {
+    expect(await shell('echo last; sleep 60', { timeoutSeconds: 1 })).toBe('last\n\n[stopped after 1 s]');
+    expect(await shell('sleep 60 & seq 1 30; kill -TERM $$')).toMatch(/\n30\n\n\[killed by SIGTERM\]$/);
   });
 
   test('keeps the first and the last part of long output', async () => {

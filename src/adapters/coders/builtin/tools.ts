@@ -1,6 +1,10 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tool } from 'ai';
 import { z } from 'zod';
@@ -129,6 +133,20 @@ export interface ShellOptions {
   readonly onOutput: () => void;
 }
 
+/**
+ * A pipe, which a command can open as /dev/stderr. Node connects a program with a socket, where that fails, and cannot
+ * make a pipe: this one has a name for a moment.
+ */
+function openPipe(): { readonly output: Socket; readonly end: number } {
+  const path = join(tmpdir(), `output-${randomUUID()}`);
+  const { status, stderr, error } = spawnSync('mkfifo', ['--mode=600', path], { encoding: 'utf8' });
+  if (status !== 0) throw error ?? new Error(stderr.trim());
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const end = openSync(path, constants.O_WRONLY);
+  unlinkSync(path);
+  return { output: new Socket({ fd, readable: true, writable: false }), end };
+}
+
 /** How long output is read after the command has ended if a child process still holds the pipe, in milliseconds. */
 const DRAIN_MS = 500;
 
@@ -138,27 +156,26 @@ const DRAIN_MS = 500;
  */
 export async function runShell(command: string, options: ShellOptions): Promise<string> {
   const { GW_KEY: _key, GW_URL: _url, ...env } = process.env;
+  const { output, end: written } = openPipe();
   const child = spawn('bash', ['-c', command], {
     cwd: options.cwd,
-    env: { ...env, CI: '1', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' },
+    env: { ...env, CI: 'true', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' },
     detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', written, written],
   });
+  closeSync(written);
   const clip = createClip(options.outputCharacters);
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8');
-    stream.on('data', (text: string) => {
-      clip.add(text);
-      options.onOutput();
-    });
-  }
+  output.setEncoding('utf8').on('data', (text: string) => {
+    clip.add(text);
+    options.onOutput();
+  });
   const ended = Promise.withResolvers<string>();
   const closed = Promise.withResolvers<void>();
   child.on('error', (error) => ended.resolve(`could not be started: ${error.message}`));
   child.on('exit', (code, signal) =>
     ended.resolve(code === null ? `killed by ${signal}` : `exit code ${code}`),
   );
-  child.on('close', () => closed.resolve());
+  output.on('close', () => closed.resolve());
 
   let stopped: string | null = null;
   const stop = (why: string) => {
@@ -177,8 +194,7 @@ export async function runShell(command: string, options: ShellOptions): Promise<
   options.signal.removeEventListener('abort', onAbort);
   killGroup(child.pid);
   await Promise.race([closed.promise, sleep(DRAIN_MS)]);
-  child.stdout.destroy();
-  child.stderr.destroy();
+  output.destroy();
   return `${clip.text()}\n[${stopped ?? end}]`.trimStart();
 }
 
