@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, rmSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { Fault } from '../../core/model/index.ts';
@@ -17,8 +17,8 @@ export interface OutputPipes {
 
 /**
  * Makes pipes as shells do. What Node connects a program with is a pair of sockets instead, which no program can open by
- * its name: a script that writes to /dev/stderr would fail. Node cannot make a pipe, so these begin as named ones in
- * `folder`, which only this process's user can open, and lose the name before the command starts.
+ * its name: a script that writes to /dev/stderr would fail. Node cannot make a pipe, so these begin as named ones in a
+ * folder of their own, and lose the name before the command starts.
  */
 export interface PipeMaker {
   /** Rejects with a fault if the machine is short of descriptors, or if there can be no pipes in the folder. */
@@ -28,16 +28,17 @@ export interface PipeMaker {
 /** Pipes that one program makes. Our default: it takes as long as one. */
 const MADE_AT_ONCE = 16;
 
-export function openPipeMaker(folder: () => string): PipeMaker {
+/** `folder` is created if it does not exist, and nobody else has access to it. */
+export function openPipeMaker(folder: string): PipeMaker {
   const names: string[] = [];
   let making: Promise<void> | null = null;
   const make = async (): Promise<void> => {
-    const place = folder();
-    const made = Array.from({ length: MADE_AT_ONCE }, () => ownFolder(place, 'pipe'));
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const made = Array.from({ length: MADE_AT_ONCE }, () => ownFolder(folder, 'pipe'));
     // A command runs as another user, and has to open its own pipe again.
     const { code, stderr } = await runCommand(['mkfifo', '--mode=666', '--', ...made], null);
     if (code !== 0)
-      throw new Fault('SANDBOX_UNAVAILABLE', `No pipes can be made in ${place}: ${stderr.trim()}`);
+      throw new Fault('SANDBOX_UNAVAILABLE', `No pipes can be made in ${folder}: ${stderr.trim()}`);
     names.push(...made);
   };
   const take = async (): Promise<string> => {
