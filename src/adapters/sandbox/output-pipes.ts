@@ -36,7 +36,7 @@ export function openPipeMaker(folder: string): PipeMaker {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const made = Array.from({ length: MADE_AT_ONCE }, () => ownFolder(folder, 'pipe'));
     // A command runs as another user, and has to open its own pipe again.
-    const { code, stderr } = await runCommand(['mkfifo', '--mode=666', '--', ...made], null);
+    const { code, stderr } = await runCommand(['mkfifo', '-m', '666', '--', ...made], null);
     if (code !== 0)
       throw new Fault('SANDBOX_UNAVAILABLE', `No pipes can be made in ${folder}: ${stderr.trim()}`);
     names.push(...made);

@@ -139,7 +139,7 @@ export interface ShellOptions {
  */
 function openPipe(): { readonly output: Socket; readonly end: number } {
   const path = join(tmpdir(), `output-${randomUUID()}`);
-  const { status, stderr, error } = spawnSync('mkfifo', ['--mode=600', path], { encoding: 'utf8' });
+  const { status, stderr, error } = spawnSync('mkfifo', ['-m', '600', path], { encoding: 'utf8' });
   if (status !== 0) throw error ?? new Error(stderr.trim());
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const end = openSync(path, constants.O_WRONLY);
