@@ -95,17 +95,25 @@ describe('a proxy for one command', () => {
         call.on('connect', (_response, socket) => resolve(socket.on('error', () => {}) as Socket));
         call.end();
       });
-    /** A connection on which something was answered. */
-    const used = async (): Promise<Socket> => {
+    /** A connection whose client has not gone on since it was sent certificates, which are longer than other handshakes. */
+    const greeted = async (): Promise<Socket> => {
       const socket = await open();
+      socket.write('?');
+      await once(socket, 'data');
+      return socket;
+    };
+    /** A connection on which a request was answered. */
+    const used = async (): Promise<Socket> => {
+      const socket = await greeted();
       socket.write('?');
       await once(socket, 'data');
       return socket;
     };
     const sockets: Socket[] = [];
     try {
-      const [owed, busy, idle] = [await open(), await open(), await used()];
-      sockets.push(owed, busy, idle.resume());
+      const [owed, busy, slow] = [await open(), await open(), await greeted()];
+      const idle = await used();
+      sockets.push(owed, busy, slow.resume(), idle.resume());
       // The host has not answered this one when others have been idle for long enough.
       owed.write('silence');
       const traffic = setInterval(() => busy.write('.'), 100);
@@ -113,7 +121,7 @@ describe('a proxy for one command', () => {
         sockets.push(...(await Promise.all(Array.from({ length: 90 }, used))));
       clearInterval(traffic);
       await expect.poll(() => idle.closed, { timeout: 10_000 }).toBe(true);
-      expect(owed.destroyed).toBe(false);
+      expect([owed.destroyed, slow.closed]).toEqual([false, false]);
       busy.write('!');
       for (;;) if (String(await once(busy, 'data')).includes('!')) break;
     } finally {

@@ -14,6 +14,11 @@ const IDLE_MS = 2_000;
 const OWED_IDLE_MS = 15_000;
 /** Maximum bytes of a host that may be a handshake alone. Our default: two session tickets of TLS 1.3 have some 600. */
 const HANDSHAKE_BYTES = 2_048;
+/**
+ * How often a client sends, with an answer in between, before its request may have been answered: what begins TLS, whose
+ * answer is a chain of certificates, comes first. A busy client may take seconds until it goes on.
+ */
+const FIRST_TURNS = 2;
 /** How long a new connection waits for one to end, milliseconds. Our default. */
 const WAIT_MS = 20_000;
 const ROOM_POLL_MS = 100;
@@ -37,6 +42,8 @@ export interface Tunnels {
 interface Use {
   /** What the client had been sent when it last sent bytes itself. */
   readonly sent: number;
+  /** How often it sent bytes after it had been sent some. */
+  readonly turns: number;
   /** Infinity while a request is under way. */
   readonly since: number;
 }
@@ -45,17 +52,20 @@ export function openTunnels(): Tunnels {
   const open = new Map<Socket, Use>();
   const waiting = new Set<Socket>();
   const enter = (client: Socket): true => {
-    open.set(client, { sent: client.bytesWritten, since: performance.now() });
+    open.set(client, { sent: client.bytesWritten, turns: 0, since: performance.now() });
     client.once('close', () => open.delete(client));
     return true;
   };
-  const used = (client: Socket, sent: number | undefined): void => {
-    if (sent !== undefined && open.has(client)) open.set(client, { sent, since: performance.now() });
+  const update = (client: Socket, change: (use: Use) => Partial<Use>): void => {
+    const use = open.get(client);
+    if (use) open.set(client, { ...use, since: performance.now(), ...change(use) });
   };
-  const isIdle = ([client, { sent, since }]: readonly [Socket, Use]): boolean =>
+  const mayBeAnswered = (client: Socket, { sent, turns }: Use): boolean =>
+    turns >= FIRST_TURNS && client.bytesWritten - sent > HANDSHAKE_BYTES;
+  const isIdle = ([client, use]: readonly [Socket, Use]): boolean =>
     // What the client has not read yet is no silence.
     client.writableLength === 0 &&
-    performance.now() - since >= (client.bytesWritten - sent > HANDSHAKE_BYTES ? IDLE_MS : OWED_IDLE_MS);
+    performance.now() - use.since >= (mayBeAnswered(client, use) ? IDLE_MS : OWED_IDLE_MS);
   const closeIdlest = (): void => {
     const [first] = [...open].filter(isIdle).toSorted(([, one], [, other]) => one.since - other.since);
     if (!first) return;
@@ -81,12 +91,16 @@ export function openTunnels(): Tunnels {
         waiting.delete(client);
       }
     },
-    asked: (client) => used(client, client.bytesWritten),
-    answered: (client) => used(client, open.get(client)?.sent),
+    asked: (client) =>
+      update(client, ({ sent, turns }) => ({
+        sent: client.bytesWritten,
+        turns: client.bytesWritten > sent ? turns + 1 : turns,
+      })),
+    answered: (client) => update(client, () => ({})),
     hold(client) {
-      if (open.has(client)) open.set(client, { sent: client.bytesWritten, since: Number.POSITIVE_INFINITY });
+      update(client, () => ({ since: Number.POSITIVE_INFINITY }));
       // It is answered, whatever was written: by TLS, which the socket does not count.
-      return () => used(client, Number.NEGATIVE_INFINITY);
+      return () => update(client, () => ({ sent: Number.NEGATIVE_INFINITY, turns: FIRST_TURNS }));
     },
     closeAll() {
       for (const client of [...open.keys(), ...waiting]) client.destroy();
