@@ -10,9 +10,9 @@ import {
   type CheckRunner,
   type CheckRunnerPorts,
   gatherEvidence,
-  limitedByBase,
   openCheckRunner,
   readBaseRun,
+  stuckSeconds,
   tryBaseElsewhere,
 } from './examine/index.ts';
 import { type RunContext, throwIfCancelled, unlessDamaged } from './stage.ts';
@@ -245,10 +245,10 @@ async function openFinisherChecks(
   // One command at a time for each candidate: coders are at work on the same processors.
   const runner = await openCheckRunner({ ...world, parallelChecks: 1 }, context);
   const onBase = await readBaseRun(runner, baseRun);
-  const { testSeconds = Number.POSITIVE_INFINITY } = limitedByBase(runner, onBase);
+  const stuckMs = stuckSeconds(onBase) * 1000;
   // So much slower is no busy machine.
   const isStuck = (run: TestRun) =>
-    run.stopped === 'silence' || (run.stopped === 'wall' && run.ms >= testSeconds * 1000);
+    run.stopped === 'silence' || (run.stopped === 'wall' && run.ms >= stuckMs);
   const keeps = (run: TestRun | null) => run !== null && (isStuck(run) || failsNoMore(run, onBase));
   return { runner: { ...runner, keeps }, onBase };
 }

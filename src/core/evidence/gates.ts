@@ -285,8 +285,8 @@ const failingTestsGate = ({ tail }: TestRun, what: string): GateReport => ({
 });
 
 const STOP_REASONS: Readonly<Record<NonNullable<TestRun['stopped']>, string>> = {
-  wall: 'they exceeded `timeout.check`, or both five minutes and ten times the duration on the base commit',
-  silence: 'they neither printed nor computed anything for half of their time limit',
+  wall: 'they exceeded both `timeout.check` and three times the duration on the base commit, or both five minutes and ten times the duration on the base commit',
+  silence: 'they neither printed nor computed anything for a quarter of their time limit',
   memory: 'they exceeded the memory limit',
   disk: 'they exceeded the disk limit',
   cancelled: 'run cancelled',

@@ -78,8 +78,8 @@ export const Settings = z.strictObject({
     .strictObject({
       candidate: duration('30m').describe('Time limit of one coder, from its start.'),
       silence: duration('5m').describe('A coder is stopped this long after its last line of output.'),
-      check: duration('10m').describe(
-        'Time limit of one build or test run. If all tests pass on the base commit, tests of a candidate get at most ten times its duration, but at least 5 minutes, and never more than this. Tests that neither print nor compute for half of it, but at least 2 minutes, are stopped.',
+      check: duration('20m').describe(
+        'Time limit of one build or test run. Tests of a candidate may take three times as long as on the base commit if that is more, because others run beside them; if all tests pass on the base commit, ten times as long at most, but at least 5 minutes. Tests that neither print nor compute for a quarter of their limit, but at least 2 minutes, are stopped.',
       ),
       examine: seconds()
         .optional()

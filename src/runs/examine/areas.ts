@@ -55,7 +55,7 @@ export interface CheckRunner {
   readonly binds?: ExecSpec['binds'];
   /** Machine and user as commands see them; absent: the usual ones. */
   readonly surroundings?: Surroundings;
-  /** Maximum seconds of a test command, if that is less than `timeout.check`. */
+  /** Maximum seconds of a test command; absent: `timeout.check`. */
   readonly testSeconds?: number;
   /** Pieces of work at a time, if commands are limited by slots; absent: as many as commands. */
   readonly lanes?: number;

@@ -38,7 +38,7 @@ export { type CheckRunnerPorts, checkRunnerOn, egressOf, openCheckRunner } from 
 export { gatherEvidence } from './gather.ts';
 export { collectText } from './given-patch.ts';
 export { tryBaseElsewhere } from './steadiness.ts';
-export { limitedByBase } from './trees.ts';
+export { stuckSeconds } from './trees.ts';
 export { type Reviewer, reviewCandidate } from './winner.ts';
 export type { TestWriting } from './written-tests.ts';
 

@@ -165,17 +165,17 @@ function placedReport(report: ReportSource, placed: (text: string) => string): R
   return { ...report, file: placed(report.file), ...second };
 }
 
-/** Milliseconds for which a command of tests may do nothing, if its time limit is not twice as long. Our default. */
+/** Milliseconds for which a command of tests may do nothing, if its time limit is not four times as long. Our default. */
 const MIN_IDLE_MS = 120_000;
 
 /**
- * A runner waits until its time limit for a server that a failing test left open. Half of that limit is more than a
+ * A runner waits until its time limit for a server that a failing test left open. A quarter of that limit is more than a
  * candidate's whole run should take, for a suite that waits and, as with our report of mocha, prints nothing until its
  * end. What a refused host means is for tests to say.
  */
 const patienceFor = (wallMs: number): Patience => ({
   ...SETUP_PATIENCE,
-  silenceMs: Math.max(MIN_IDLE_MS, wallMs / 2),
+  silenceMs: Math.max(MIN_IDLE_MS, wallMs / 4),
   computingMs: Number.POSITIVE_INFINITY,
 });
 

@@ -34,7 +34,7 @@ import type { ExaminationTools, ExaminedCandidate } from './candidate.ts';
 import { areaId } from './execute.ts';
 import { probeSources } from './probe-sources.ts';
 import { msOfFiles, testFileCount } from './time.ts';
-import { limitedByBase, openTrees, runOn, type Tree, withTestSeconds } from './trees.ts';
+import { limitedByBase, openTrees, runOn, type Tree } from './trees.ts';
 
 /** Other surroundings in which survivors run once more, with the base's results there. */
 export interface Elsewhere {
@@ -120,8 +120,9 @@ async function firstGreen(
 ): Promise<Pick<Elsewhere, 'runner' | 'surroundings' | 'onBase'> | null> {
   for (const differ of ['everything', 'names'] as const) {
     const surroundings = otherSurroundings(runner.task.runId, differ);
-    const seconds = (SLOWDOWN * here.ms) / 1000 + MORE_SECONDS;
-    const there = { ...withTestSeconds(withoutSteps(runner), seconds), surroundings };
+    const most = runner.testSeconds ?? runner.task.settings.timeout.check;
+    const testSeconds = Math.min(most, (SLOWDOWN * here.ms) / 1000 + MORE_SECONDS);
+    const there = { ...withoutSteps(runner), testSeconds, surroundings };
     for (const on of [{ ...there, locksAssertions: true as const }, there]) {
       const run = await tested(on, `elsewhere-${differ}${on === there ? '' : '-locked'}`);
       // Others are not allowed either.

@@ -206,7 +206,7 @@ function rememberedRun(runner: CheckRunner, tree: Tree, options: TreeRun): Promi
   const tests = joinSections(options.tests ?? []);
   const commands = options.commands ?? runner.plan.commands;
   const { base, task } = runner;
-  const limited = withTestSeconds(runner, options.testSeconds ?? runner.testSeconds);
+  const limited = withTestSeconds(runner, options.testSeconds);
   const key = JSON.stringify([
     'tests',
     [base.sha, base.layers, runner.binds ?? [], task.settings.checks.build ?? '', task.settings.network],
@@ -245,19 +245,30 @@ function rememberedRun(runner: CheckRunner, tree: Tree, options: TreeRun): Promi
  */
 const MAX_TEST_SLOWDOWN = 10;
 const MIN_TEST_SECONDS = 300;
+/** Commands of several candidates run at the same time, and coders beside them; the base's ran alone. Our default. */
+const SLOWDOWN_BY_LOAD = 3;
 
-/** The same runner for candidates; unlimited where the base's run says little about how long its tests take. */
-export function limitedByBase(runner: CheckRunner, base: TestRun): CheckRunner {
+/**
+ * Seconds after which a test command is stuck, however busy the machine is; infinity where the base's run says little
+ * about how long its tests take.
+ */
+export function stuckSeconds(base: TestRun): number {
   const passed = Object.values(testsAlone(base).tests).includes('passed');
   const ranAll = succeeded(base) && base.source === 'report' && passed && !base.packages;
-  if (!ranAll) return runner;
-  return { ...runner, testSeconds: Math.max(MIN_TEST_SECONDS, (MAX_TEST_SLOWDOWN * base.ms) / 1000) };
+  return ranAll ? Math.max(MIN_TEST_SECONDS, (MAX_TEST_SLOWDOWN * base.ms) / 1000) : Number.POSITIVE_INFINITY;
 }
 
-/** The same runner with at most this time for a test command. */
-export function withTestSeconds(runner: CheckRunner, seconds = Number.POSITIVE_INFINITY): CheckRunner {
+/** The same runner for candidates: a suite that takes nearly all of `timeout.check` on the base commit may take longer. */
+export function limitedByBase(runner: CheckRunner, base: TestRun): CheckRunner {
+  const onBase = base.stopped === null ? base.ms / 1000 : 0;
+  const most = Math.max(runner.task.settings.timeout.check, SLOWDOWN_BY_LOAD * onBase);
+  return { ...runner, testSeconds: Math.min(most, stuckSeconds(base)) };
+}
+
+/** The same runner with the time limit of its test commands, or with this one if it is shorter. */
+function withTestSeconds(runner: CheckRunner, seconds = Number.POSITIVE_INFINITY): CheckRunner {
   const { task } = runner;
   const { settings } = task;
-  const check = Math.min(settings.timeout.check, Math.ceil(seconds));
+  const check = Math.ceil(Math.min(runner.testSeconds ?? settings.timeout.check, seconds));
   return { ...runner, task: { ...task, settings: { ...settings, timeout: { ...settings.timeout, check } } } };
 }

@@ -182,7 +182,7 @@ describe('tests-run', () => {
   });
 
   test.each<[Partial<TestRun>, Partial<TestRun>, string]>([
-    [{}, { stopped: 'wall' }, 'they exceeded `timeout.check`'],
+    [{}, { stopped: 'wall' }, 'they exceeded both `timeout.check` and three times'],
     [{}, { exitCode: null }, 'killed by a signal'],
     [{}, { ...plain, exitCode: 0 }, 'wrote no report'],
     [{}, { tests: {} }, 'report is empty'],

@@ -55,6 +55,6 @@ test('without a report the exit code decides, against that of the base', () => {
 
 test('own tests that do not end fail the gate', () => {
   const gate = ownTestsGate(run({}), run({}, { stopped: 'wall' }), run({}));
-  expect(gate?.because).toContain('they exceeded `timeout.check`');
+  expect(gate?.because).toContain('they exceeded both `timeout.check` and three times');
   expect(gate).not.toHaveProperty('ownTestsFail');
 });

@@ -33,7 +33,7 @@ describe('a settings file', () => {
       expect(settings(empty)).toMatchObject({
         coders: [{ agent: 'builtin' }],
         candidates: 3,
-        timeout: { candidate: 1_800, silence: 300, check: 600 },
+        timeout: { candidate: 1_800, silence: 300, check: 1_200 },
         budget: { run: 5, candidate: 2 },
         evaluator: ['evidence', 'model'],
         weights: { tests: 50, simplicity: 30, speed: 20 },
@@ -245,7 +245,7 @@ describe("the operator's ceilings", () => {
     const wanted = settings({
       candidates: 2,
       budget: { run: 1, candidate: 1 },
-      timeout: { candidate: '10m' },
+      timeout: { candidate: '10m', check: '10m' },
     });
     expect(capSettings(wanted, CEILINGS)).toEqual({ settings: wanted, lowered: [] });
   });
