@@ -15,6 +15,7 @@ import {
 import {
   arrangeSteps,
   beginsOf,
+  isFormatted,
   isLeftOut,
   isRewritten,
   pathOf,
@@ -154,7 +155,7 @@ function stepsPlan(testCommand: string, steps: readonly TestStep[], place: Repor
   const last = parts.findLast(({ planned }) => planned.focused !== null);
   const ofFocus = last ? { focused: last.planned.command.command } : {};
   const unread = parts.find(
-    ({ part: { step }, planned }) => step.kind === 'tests' && !planned.found && !isRewritten(step),
+    ({ part: { step }, planned }) => step.kind === 'tests' && !planned.found && !isFormatted(step),
   );
   const taken = steps.flatMap((step) => step.taken ?? []);
   // As it stands, the command would choose some of the tests again, or succeed in any case.

@@ -1,4 +1,4 @@
-import { unreadRunner, withoutFormatter } from './command-kinds.ts';
+import { recognise, unreadRunner, withoutFormatter } from './command-kinds.ts';
 import { inFolder } from './folder-parts.ts';
 import type { TestCommandLine } from './package-scripts.ts';
 import type { TestStep } from './test-steps.ts';
@@ -64,19 +64,34 @@ function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
 
 /** Options of Node that a command sets itself, in front of its program. */
 const SETS_NODE_OPTIONS =
-  /^((?:(?:cross-env|env|\w+=(?:'[^']*'|"[^"$`\\]*"|[^\s'"$`\\]*))\s+)*NODE_OPTIONS=)(?:'([^'"$`\\]*)'|"([^"$`\\]*)"|([^\s'"$`\\]+))(?=\s)/;
+  /^((?:(?:cross-env|env|\w+=(?:'[^']*'|"[^"$`\\]*"|[^\s'"$`\\]*))\s+)*NODE_OPTIONS=)(?:'([^'"$`\\]+)'|"([^"$`\\]+)"|([^\s'"$`\\]+))(?=\s)/;
+/** Reporters of node:test: as those that a command names, ours replace them. */
+const REPORTERS = /(?:^| )--test-reporter(?:-destination)?[= ]\S+/g;
 
 /**
- * A command of tests as it is run: without a program behind it that formats TAP, and with its own options of Node
- * behind those that are set already. Otherwise, nothing that Runoff gives to Node would reach the tests: the reporter of
- * node:test, and what locks assertions.
+ * With its own options of Node behind those that are set already, since what Runoff needs to know of the tests is told by
+ * Node's own runner, and by unknown ones, only if the environment asks for it. Those of other runners stay scripts of
+ * their package manager, whose variables they may need.
  */
-export const testsOf = (command: string): string =>
-  withoutFormatter(command).replace(
+function withNodeOptions(command: string): string {
+  const runner = recognise(command)?.runner;
+  if ((runner !== undefined && runner !== 'node-test') || unreadRunner(command) !== null) return command;
+  return command.replace(
     SETS_NODE_OPTIONS,
-    (_, before: string, ...found: readonly (string | undefined)[]) =>
-      `${before}"\${NODE_OPTIONS:+$NODE_OPTIONS }${found.find((value) => value !== undefined)}"`,
+    (_, before: string, ...found: readonly (string | undefined)[]) => {
+      const own = found
+        .find((value) => value !== undefined)
+        ?.replace(REPORTERS, '')
+        .trim();
+      return `${before}"\${NODE_OPTIONS:+$NODE_OPTIONS }${own}"`;
+    },
   );
+}
+
+/** A command of tests as it is run; also without a program behind it that formats TAP. */
+export const testsOf = (command: string): string => withNodeOptions(withoutFormatter(command));
+
+export const isFormatted = ({ command }: TestStep): boolean => command !== withoutFormatter(command);
 
 export const isRewritten = ({ command, kind }: TestStep): boolean =>
   kind === 'tests' && command !== testsOf(command);

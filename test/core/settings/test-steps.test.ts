@@ -787,32 +787,44 @@ describe('the plan of a command with several steps', () => {
   );
 
   test.each([
-    ['NODE_OPTIONS=--a jest', `NODE_OPTIONS="\${NODE_OPTIONS:+$NODE_OPTIONS }--a" jest`],
-    [
-      "X=1 NODE_OPTIONS='--a --b' node t.js",
-      `X=1 NODE_OPTIONS="\${NODE_OPTIONS:+$NODE_OPTIONS }--a --b" node t.js`,
-    ],
-    [
-      'cross-env X="a b" NODE_OPTIONS="--a" mocha',
-      `cross-env X="a b" NODE_OPTIONS="\${NODE_OPTIONS:+$NODE_OPTIONS }--a" mocha`,
-    ],
+    ['NODE_OPTIONS=--a node --test', '--a" node --test'],
+    ["X=1 NODE_OPTIONS='--a --b' node t.js", '--a --b" node t.js'],
+    ['cross-env X="a b" NODE_OPTIONS="--a" node --test t.js', '--a" node --test t.js'],
+    ["NODE_OPTIONS='--a --test-reporter=spec --b' node --test", '--a --b" node --test'],
+    ['NODE_OPTIONS="--test-reporter spec" node --test', '" node --test'],
   ])('puts the options of Node that a script sets behind those that are set: %s', (script, joined) => {
+    const [before] = script.split(/(?<=NODE_OPTIONS=)/);
     for (const test of [script, `${script} && tsd`]) {
       const [first] = commands(reportPlan('npm test', scripts({ test })));
-      expect(first).toMatch(RegExp(`^${RegExp.escape(`${PATH}${joined}`)}(?: -|$)`));
+      expect(first).toBe(`${PATH}${before}"\${NODE_OPTIONS:+$NODE_OPTIONS }${joined}`);
     }
   });
 
   test.each([
-    'NODE_OPTIONS=$MORE jest',
-    'NODE_OPTIONS="$NODE_OPTIONS --a" jest',
-    'NODE_OPTIONS= jest',
-    'jest NODE_OPTIONS=--a',
+    'NODE_OPTIONS=$MORE node --test',
+    'NODE_OPTIONS="$NODE_OPTIONS --a" node --test',
+    'NODE_OPTIONS= node --test',
+    "NODE_OPTIONS='' node --test",
+    'node --test NODE_OPTIONS=--a',
+    'NODE_OPTIONS=--a karma start',
   ])('leaves a script as it is that may take them off on purpose, or adds to them: %s', (test) => {
-    expect(commands(reportPlan('npm test', scripts({ test })))).toEqual([
+    expect(commands(reportPlan('npm test', scripts({ test })))).toEqual(['npm test']);
+  });
+
+  test('leaves the options of Node to a script whose runner is told by arguments', () => {
+    const files = scripts({ test: 'NODE_OPTIONS=--experimental-vm-modules jest' });
+    expect(commands(reportPlan('npm test', files))).toEqual([
       expect.stringMatching(/^npm test -- --maxWorkers=2 /),
     ]);
   });
+
+  test.each(['karma start', './run-tests.sh'])(
+    'says which report would help: NODE_OPTIONS=--a %s',
+    (test) => {
+      const hint = (script: string) => reportPlan('npm test', scripts({ test: script })).hint;
+      expect([hint(`NODE_OPTIONS=--a ${test}`), hint(test)]).toEqual([expect.any(String), hint(test)]);
+    },
+  );
 
   test('does not change the options of Node of a linter', () => {
     const test = 'NODE_OPTIONS=--a eslint . && NODE_OPTIONS=--b tsc --noEmit && jest';
