@@ -9,7 +9,7 @@ import { type Dialler, openEgress, publicInternet, withHosts } from './egress/in
 import { makeViews, prepareEtc } from './filesystem.ts';
 import { type Launch, planLaunch, type Variant } from './launch.ts';
 import { LAUNCHER, launchEnd } from './launch-end.ts';
-import { openPipeMaker, type PipeMaker } from './output-pipes.ts';
+import { openPipeMaker, orDiscard, type PipeMaker } from './output-pipes.ts';
 import { findVariant } from './probe.ts';
 import { NEVER_STARTED, probedSandbox } from './probed.ts';
 import { type Owner, openProcessTable, type ProcessTable, readHardLimits } from './processes.ts';
@@ -162,7 +162,9 @@ async function superviseBox(input: RunInput): Promise<Supervised<BoxEnd>> {
   const { spec, launch, filter, owner, table, givenBytes, group } = input;
   const disk = await measureDiskBefore(spec, givenBytes);
   const output = await input.pipes.open();
-  const box = startBox(launch, spec, { filter, groupFd: group?.fd ?? null, output }, owner);
+  const box = orDiscard(output, () =>
+    startBox(launch, spec, { filter, groupFd: group?.fd ?? null, output }, owner),
+  );
   const memoryBytes = group === null ? spec.limits.memoryBytes : null;
   return await supervise(
     {

@@ -1,7 +1,7 @@
 import { closeSync, constants, mkdirSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import { Fault } from '../../core/model/index.ts';
+import { Fault, machineFaultIn } from '../../core/model/index.ts';
 import { runCommand, spawnFault } from './processes.ts';
 import { ownFolder } from './scratch.ts';
 
@@ -11,6 +11,8 @@ export interface OutputPipes {
   readonly stderr: Readable;
   /** What the command writes to, for `spawn`. Closed here as soon as it was called: the command has its own copies. */
   spawning<T>(spawn: (stdout: number, stderr: number) => T): T;
+  /** Closes everything, if there is no command that would. */
+  discard(): void;
   /** Resolves when no process can write any more, and everything was read. */
   readonly closed: Promise<void>;
 }
@@ -37,8 +39,13 @@ export function openPipeMaker(folder: string): PipeMaker {
     const made = Array.from({ length: MADE_AT_ONCE }, () => ownFolder(folder, 'pipe'));
     // A command runs as another user, and has to open its own pipe again.
     const { code, stderr } = await runCommand(['mkfifo', '-m', '666', '--', ...made], null);
-    if (code !== 0)
-      throw new Fault('SANDBOX_UNAVAILABLE', `No pipes can be made in ${folder}: ${stderr.trim()}`);
+    if (code !== 0) {
+      removeAll(made);
+      throw new Fault(
+        machineFaultIn(stderr) === 'DISK_FULL' ? 'DISK_FULL' : 'SANDBOX_UNAVAILABLE',
+        `No pipes can be made in ${folder}: ${stderr.trim()}`,
+      );
+    }
     names.push(...made);
   };
   const take = async (): Promise<string> => {
@@ -51,37 +58,70 @@ export function openPipeMaker(folder: string): PipeMaker {
       await making;
     }
   };
+  const openTwo = async (): Promise<OutputPipes> => {
+    const paths: string[] = [];
+    const next = async (): Promise<string> => {
+      const path = await take();
+      paths.push(path);
+      return path;
+    };
+    try {
+      return connect(await next(), await next());
+    } finally {
+      removeAll(paths);
+    }
+  };
   return {
     async open() {
-      const paths = [await take(), await take()] as const;
       try {
-        return connect(paths);
+        return await openTwo().catch((thrown: NodeJS.ErrnoException) => {
+          if (thrown.code !== 'ENOENT') throw thrown;
+          // Something has removed the names that were made earlier.
+          names.length = 0;
+          return openTwo();
+        });
       } catch (thrown) {
-        throw spawnFault('A command', thrown as NodeJS.ErrnoException);
-      } finally {
-        for (const path of paths) rmSync(path, { force: true });
+        throw thrown instanceof Fault ? thrown : spawnFault('A command', thrown as NodeJS.ErrnoException);
       }
     },
   };
 }
 
-function connect(paths: readonly [string, string]): OutputPipes {
-  const opened: number[] = [];
+/** Starts what uses the pipes. If that throws, nobody else closes them. */
+export function orDiscard<T>(pipes: OutputPipes, start: () => T): T {
+  try {
+    return start();
+  } catch (thrown) {
+    pipes.discard();
+    throw thrown;
+  }
+}
+
+function removeAll(paths: readonly string[]): void {
+  for (const path of paths) rmSync(path, { force: true });
+}
+
+function connect(first: string, second: string): OutputPipes {
+  const opened = new Set<number>();
   const open = (path: string, flags: number): number => {
     const fd = openSync(path, flags);
-    opened.push(fd);
+    opened.add(fd);
     return fd;
   };
-  const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
+  const closeOpened = (): void => {
+    for (const fd of opened) closeSync(fd);
+    opened.clear();
+  };
   try {
+    const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
     // A named pipe can be opened for reading without a writer if nobody waits for one, and then for writing.
-    const [toRead, errorsToRead] = [
-      open(paths[0], O_RDONLY | O_NONBLOCK),
-      open(paths[1], O_RDONLY | O_NONBLOCK),
-    ];
-    const ends = [open(paths[0], O_WRONLY), open(paths[1], O_WRONLY)] as const;
-    const stdout = new Socket({ fd: toRead, readable: true, writable: false });
-    const stderr = new Socket({ fd: errorsToRead, readable: true, writable: false });
+    const toRead = [first, second].map((path) => open(path, O_RDONLY | O_NONBLOCK));
+    const [written, writtenErrors] = [open(first, O_WRONLY), open(second, O_WRONLY)];
+    const [stdout, stderr] = toRead.map((fd) => {
+      const socket = new Socket({ fd, readable: true, writable: false });
+      opened.delete(fd);
+      return socket;
+    }) as [Socket, Socket];
     const closed = [stdout, stderr].map(
       (one) => new Promise<void>((resolve) => one.once('close', () => resolve())),
     );
@@ -90,19 +130,20 @@ function connect(paths: readonly [string, string]): OutputPipes {
       stderr,
       spawning(spawn) {
         try {
-          return spawn(...ends);
-        } catch (thrown) {
-          stdout.destroy();
-          stderr.destroy();
-          throw thrown;
+          return spawn(written, writtenErrors);
         } finally {
-          for (const end of ends) closeSync(end);
+          closeOpened();
         }
+      },
+      discard() {
+        closeOpened();
+        stdout.destroy();
+        stderr.destroy();
       },
       closed: Promise.all(closed).then(() => undefined),
     };
   } catch (thrown) {
-    for (const fd of opened) closeSync(fd);
+    closeOpened();
     throw thrown;
   }
 }

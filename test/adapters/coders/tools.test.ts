@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,8 +113,16 @@ describe('bash', () => {
     );
   });
 
+  test('leaves nothing open if a command cannot be started', async () => {
+    const count = () => readdirSync('/proc/self/fd').length;
+    const before = count();
+    for (const command of ['a\0b', `: ${'x'.repeat(200_000)}`])
+      await expect(shell(command)).rejects.toThrow();
+    await expect.poll(count).toBeLessThanOrEqual(before);
+  });
+
   test('has the last output of a command that is stopped, or that leaves a program behind', async () => {
-    expect(await shell('echo last; sleep 60', { timeoutSeconds: 1 })).toBe('last\n\n[stopped after 1 s]');
+    expect(await shell('echo last; sleep 60', { timeoutSeconds: 3 })).toBe('last\n\n[stopped after 3 s]');
     expect(await shell('sleep 60 & seq 1 30; kill -TERM $$')).toMatch(/\n30\n\n\[killed by SIGTERM\]$/);
   });
 

@@ -1,6 +1,6 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, unlinkSync } from 'node:fs';
 import { lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -138,32 +138,47 @@ export interface ShellOptions {
  * make a pipe: this one has a name for a moment.
  */
 function openPipe(): { readonly output: Socket; readonly end: number } {
+  mkdirSync(tmpdir(), { recursive: true });
   const path = join(tmpdir(), `output-${randomUUID()}`);
   const { status, stderr, error } = spawnSync('mkfifo', ['-m', '600', path], { encoding: 'utf8' });
   if (status !== 0) throw error ?? new Error(stderr.trim());
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const end = openSync(path, constants.O_WRONLY);
-  unlinkSync(path);
-  return { output: new Socket({ fd, readable: true, writable: false }), end };
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const output = new Socket({ fd, readable: true, writable: false });
+    return { output, end: openSync(path, constants.O_WRONLY) };
+  } finally {
+    unlinkSync(path);
+  }
 }
 
 /** How long output is read after the command has ended if a child process still holds the pipe, in milliseconds. */
 const DRAIN_MS = 500;
+
+function startShell(command: string, cwd: string): { readonly output: Socket; readonly child: ChildProcess } {
+  const { GW_KEY: _key, GW_URL: _url, ...env } = process.env;
+  const { output, end } = openPipe();
+  try {
+    const child = spawn('bash', ['-c', command], {
+      cwd,
+      env: { ...env, CI: 'true', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' },
+      detached: true,
+      stdio: ['ignore', end, end],
+    });
+    return { output, child };
+  } catch (thrown) {
+    output.destroy();
+    throw thrown;
+  } finally {
+    closeSync(end);
+  }
+}
 
 /**
  * Runs a command in bash and returns its output and exit status. Kills the command's process group afterwards. The
  * command does not see the lease's key, with which it could spend the budget.
  */
 export async function runShell(command: string, options: ShellOptions): Promise<string> {
-  const { GW_KEY: _key, GW_URL: _url, ...env } = process.env;
-  const { output, end: written } = openPipe();
-  const child = spawn('bash', ['-c', command], {
-    cwd: options.cwd,
-    env: { ...env, CI: 'true', PAGER: 'cat', GIT_PAGER: 'cat', GIT_TERMINAL_PROMPT: '0', NO_COLOR: '1' },
-    detached: true,
-    stdio: ['ignore', written, written],
-  });
-  closeSync(written);
+  const { output, child } = startShell(command, options.cwd);
   const clip = createClip(options.outputCharacters);
   output.setEncoding('utf8').on('data', (text: string) => {
     clip.add(text);

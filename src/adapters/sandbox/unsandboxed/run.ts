@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
 import { MAX_OPEN_FILES } from '../launch.ts';
-import type { OutputPipes, PipeMaker } from '../output-pipes.ts';
+import { type OutputPipes, orDiscard, type PipeMaker } from '../output-pipes.ts';
 import {
   asOwner,
   connectInput,
@@ -63,7 +63,7 @@ export async function runUnsandboxed(input: UnsandboxedRun): Promise<ExecResult>
   const disk = await measureDiskBefore(spec, givenBytes);
   const output = await input.pipes.open();
   const { stdout, stderr } = output;
-  const child = startCommand(input, output);
+  const child = orDiscard(output, () => startCommand(input, output));
   const { end, stopped, ...rest } = await supervise(
     {
       stdout,
