@@ -131,6 +131,16 @@ describe('a proxy for one command', () => {
     }
   });
 
+  test('answers a client that is too busy to ask so that it tries again', async () => {
+    const host = `registry.test:${port}`;
+    const own = await openEgress({ egress: [host] }, bench.folder(), bench.owner, local, { headersMs: 300 });
+    const socket = connect({ path: own?.socket ?? '' });
+    socket.write(`CONNECT ${host} HTTP/1.1\r\n`);
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 408 /);
+    await own?.close();
+  });
+
   test('resolves a name once for the many connections of a package manager, and again if that failed', async () => {
     const asked: string[] = [];
     const first = new Set<string>();
@@ -284,7 +294,7 @@ describe('a proxy for one command', () => {
       const at = `registry.test:${(host.address() as AddressInfo).port}`;
       const traffic = { seen: 0 };
       const spec = { egress: [at], onTraffic: () => (traffic.seen += 1) };
-      const other = await openEgress(spec, bench.folder(), bench.owner, local, 50);
+      const other = await openEgress(spec, bench.folder(), bench.owner, local, { noAnswerMs: 50 });
       if (other === null) throw new Error('There is no proxy.');
       const call = request({ socketPath: other.socket, method: 'CONNECT', path: at }).end();
       const [, socket] = (await once(call, 'connect')) as [unknown, Socket];

@@ -34,20 +34,23 @@ export interface EgressProxy {
   close(): Promise<void>;
 }
 
+/** Milliseconds in which a connection has to ask for something. Our default: a busy client may need seconds. */
+const HEADERS_MS = 30_000;
+
 /** Maximum number of names stored, our default: a message shows a few. */
 const MAX_REFUSED = 20;
 
 /**
  * Starts a CONNECT proxy for one command on a new unix socket in `folder`; null for a command that may reach nothing.
  * It allows only the exact `host:port` names in `egress` and `registries`. Throws SETTINGS_INVALID for a malformed name
- * in `egress`. `noAnswerMs`: tests only.
+ * in `egress`. `noAnswerMs`, `headersMs`: tests only.
  */
 export async function openEgress(
   spec: Pick<ExecSpec, 'egress' | 'registries' | 'logins' | 'onRefusedHost' | 'onTraffic'>,
   folder: string,
   owner: Owner | null,
   resolving: Dialler,
-  noAnswerMs?: number,
+  { noAnswerMs, headersMs = HEADERS_MS }: { noAnswerMs?: number; headersMs?: number } = {},
 ): Promise<EgressProxy | null> {
   const allowed = allowList(spec);
   if (allowed.all.size === 0) return null;
@@ -65,8 +68,7 @@ export async function openEgress(
     reachability,
   );
   const tunnels = openTunnels();
-  // Without this interval, connections that ask for nothing would be closed after 30 s.
-  const timeouts = { headersTimeout: 10_000, connectionsCheckingInterval: 2_000 };
+  const timeouts = { headersTimeout: headersMs, connectionsCheckingInterval: Math.min(headersMs, 2_000) };
   const server = createServer(timeouts, (_request, response) => {
     response.writeHead(403, { connection: 'close', 'content-type': 'text/plain' });
     response.end('Only CONNECT to the allowed hosts passes here.\n');
@@ -81,7 +83,12 @@ export async function openEgress(
       refuseTunnel(client, '502 Bad Gateway', 'the host cannot be reached'),
     );
   });
-  server.on('clientError', (_error, socket) => refuseTunnel(socket, '400 Bad Request', 'malformed request'));
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
+    // Package managers ask again after this answer, and not after the other one.
+    code === 'ERR_HTTP_REQUEST_TIMEOUT'
+      ? refuseTunnel(socket, '408 Request Timeout', 'no request in time')
+      : refuseTunnel(socket, '400 Bad Request', 'malformed request'),
+  );
 
   const { socket, release } = await listenIn(folder, owner, (path) => {
     return new Promise<void>((resolve, reject) => {
