@@ -108,7 +108,7 @@ describe('without a sandbox', () => {
     const mark = markedSleep();
     const line = `(setsid setsid sh -c "trap '' TERM HUP INT; sleep ${mark}" &) ; sleep ${mark}`;
     const app = await startKilledApp('openUnsandboxed', bench, line, mark);
-    expect(processesWith(mark)).toBeGreaterThan(1);
+    await expect.poll(() => processesWith(mark)).toBeGreaterThan(1);
     process.kill(app, 'SIGKILL');
     expect(await untilDead(mark)).toBe(gone);
   });
