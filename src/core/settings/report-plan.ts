@@ -19,11 +19,11 @@ import {
   isLeftOut,
   isRewritten,
   pathOf,
+  reportingCommand,
   type StepRun,
   shellBefore,
   shellCommand,
   stepCommandLine,
-  testsOf,
 } from './step-commands.ts';
 import { exiting, otherForms, plainCommand, type TestCommand, unknownCommand } from './test-command.ts';
 import { type TestStep, testSteps } from './test-steps.ts';
@@ -197,7 +197,7 @@ function plannedStep(part: StepRun, place: ReportPlace): PlannedStep {
   const found = recognise(line.inner);
   const form = found && runnerForm(found, line, place);
   if (!form) {
-    const command = unknownCommand(shellCommand(part, testsOf(step.command)), folder);
+    const command = unknownCommand(shellCommand(part, reportingCommand(step.command)), folder);
     return { command, found, focused: null };
   }
   const { command, exit, ...plan } = planOf(line.last ?? step.command, { line, form, folder });

@@ -65,13 +65,13 @@ function arrangeGroup(steps: readonly TestStep[]): readonly StepRun[] {
 /** Options of Node that a command sets itself, in front of its program. */
 const SETS_NODE_OPTIONS =
   /^((?:(?:cross-env|env|\w+=(?:'[^']*'|"[^"$`\\]*"|[^\s'"$`\\]*))\s+)*NODE_OPTIONS=)(?:'([^'"$`\\]+)'|"([^"$`\\]+)"|([^\s'"$`\\]+))(?=\s)/;
-/** Reporters of node:test: as those that a command names, ours replace them. */
+/** Reporters of node:test. Ours replace them, as they replace those that a command names in its arguments. */
 const REPORTERS = /(?:^| )--test-reporter(?:-destination)?[= ]\S+/g;
 
 /**
- * With its own options of Node behind those that are set already, since what Runoff needs to know of the tests is told by
- * Node's own runner, and by unknown ones, only if the environment asks for it. Those of other runners stay scripts of
- * their package manager, whose variables they may need.
+ * Puts the options of Node that a command sets behind those that are set already: Node's own runner, and unknown ones,
+ * write a report only if the environment asks for it. Other runners are asked by arguments, and their commands stay as
+ * they are: a script that its package manager runs may need the manager's variables.
  */
 function withNodeOptions(command: string): string {
   const runner = recognise(command)?.runner;
@@ -88,17 +88,17 @@ function withNodeOptions(command: string): string {
   );
 }
 
-/** A command of tests as it is run; also without a program behind it that formats TAP. */
-export const testsOf = (command: string): string => withNodeOptions(withoutFormatter(command));
+/** A command of tests as it is run for its report: also without a program behind it that formats TAP. */
+export const reportingCommand = (command: string): string => withNodeOptions(withoutFormatter(command));
 
 export const isFormatted = ({ command }: TestStep): boolean => command !== withoutFormatter(command);
 
 export const isRewritten = ({ command, kind }: TestStep): boolean =>
-  kind === 'tests' && command !== testsOf(command);
+  kind === 'tests' && command !== reportingCommand(command);
 
 /** A step as a command line with a single command at its end. */
 export function stepCommandLine({ command, inner }: TestStep): TestCommandLine {
-  const bare = testsOf(command);
+  const bare = reportingCommand(command);
   const plain = inner === undefined && !/[|<>]/.test(bare);
   return {
     inner: inner ?? bare,

@@ -31,7 +31,11 @@ beforeAll(() => {
      });\n`;
   writeFileSync(join(dir, 'a.test.mjs'), suite('node:test'));
   writeFileSync(join(dir, 'b.test.mjs'), "import './nowhere.mjs';\n");
-  writeFileSync(join(dir, 'first.mjs'), '\n');
+  writeFileSync(join(dir, 'first.mjs'), 'globalThis.isFirst = true;\n');
+  writeFileSync(
+    join(dir, 'o.test.mjs'),
+    "import { test } from 'node:test';\ntest('comes second', (t) => t.assert.ok(globalThis.isFirst));\n",
+  );
   writeFileSync(join(dir, 'c.spec.mjs'), suite('vitest'));
   writeFileSync(
     join(dir, 'dies.spec.mjs'),
@@ -48,7 +52,7 @@ const packageJson = JSON.stringify({
   type: 'module',
   scripts: {
     test: 'node --test a.test.mjs b.test.mjs',
-    optioned: "A=1 NODE_OPTIONS='--no-warnings --import=./first.mjs' node --test a.test.mjs b.test.mjs",
+    optioned: "A=1 NODE_OPTIONS='--no-warnings --import=./first.mjs' node --test o.test.mjs b.test.mjs",
     spec: 'vitest run c.spec.mjs',
   },
 });
@@ -91,7 +95,6 @@ const SYSTEM_NODE = '/usr/bin/node';
 const NODE_COMMANDS = [
   'node --test a.test.mjs b.test.mjs',
   'npm test',
-  'npm run optioned',
   ...(existsSync(SYSTEM_NODE) ? [`${SYSTEM_NODE} --test a.test.mjs b.test.mjs`] : []),
 ];
 
@@ -109,6 +112,13 @@ test.each(NODE_COMMANDS)(
   },
   60_000,
 );
+
+test('node:test leaves it with the options of Node that its script sets, too', () => {
+  expect(run(whole('npm run optioned'))).toEqual({
+    'o.test.mjs > comes second': 'passed',
+    'b.test.mjs > b.test.mjs': 'failed',
+  });
+}, 60_000);
 
 test.each(['vitest run c.spec.mjs', 'npm run spec'])(
   'vitest by `%s` leaves the report that was planned',

@@ -15,10 +15,10 @@ const OWED_IDLE_MS = 15_000;
 /** Maximum bytes of a host that may be a handshake alone. Our default: two session tickets of TLS 1.3 have some 600. */
 const HANDSHAKE_BYTES = 2_048;
 /**
- * How often a client sends, with an answer in between, before its request may have been answered: what begins TLS, whose
- * answer is a chain of certificates, comes first. A busy client may take seconds until it goes on.
+ * The first flight of a client (what it sends without an answer in between) in which its request can be. The answer to
+ * the flight before, which begins TLS, is a chain of certificates, and a busy client may take seconds until it goes on.
  */
-const FIRST_TURNS = 2;
+const REQUEST_FLIGHT = 2;
 /** How long a new connection waits for one to end, milliseconds. Our default. */
 const WAIT_MS = 20_000;
 const ROOM_POLL_MS = 100;
@@ -42,8 +42,8 @@ export interface Tunnels {
 interface Use {
   /** What the client had been sent when it last sent bytes itself. */
   readonly sent: number;
-  /** How often it sent bytes after it had been sent some. */
-  readonly turns: number;
+  /** Flights of the client so far. */
+  readonly flights: number;
   /** Infinity while a request is under way. */
   readonly since: number;
 }
@@ -52,7 +52,7 @@ export function openTunnels(): Tunnels {
   const open = new Map<Socket, Use>();
   const waiting = new Set<Socket>();
   const enter = (client: Socket): true => {
-    open.set(client, { sent: client.bytesWritten, turns: 0, since: performance.now() });
+    open.set(client, { sent: client.bytesWritten, flights: 0, since: performance.now() });
     client.once('close', () => open.delete(client));
     return true;
   };
@@ -60,8 +60,8 @@ export function openTunnels(): Tunnels {
     const use = open.get(client);
     if (use) open.set(client, { ...use, since: performance.now(), ...change(use) });
   };
-  const mayBeAnswered = (client: Socket, { sent, turns }: Use): boolean =>
-    turns >= FIRST_TURNS && client.bytesWritten - sent > HANDSHAKE_BYTES;
+  const mayBeAnswered = (client: Socket, { sent, flights }: Use): boolean =>
+    flights >= REQUEST_FLIGHT && client.bytesWritten - sent > HANDSHAKE_BYTES;
   const isIdle = ([client, use]: readonly [Socket, Use]): boolean =>
     // What the client has not read yet is no silence.
     client.writableLength === 0 &&
@@ -92,15 +92,15 @@ export function openTunnels(): Tunnels {
       }
     },
     asked: (client) =>
-      update(client, ({ sent, turns }) => ({
+      update(client, ({ sent, flights }) => ({
         sent: client.bytesWritten,
-        turns: client.bytesWritten > sent ? turns + 1 : turns,
+        flights: client.bytesWritten > sent ? flights + 1 : flights,
       })),
     answered: (client) => update(client, () => ({})),
     hold(client) {
       update(client, () => ({ since: Number.POSITIVE_INFINITY }));
       // It is answered, whatever was written: by TLS, which the socket does not count.
-      return () => update(client, () => ({ sent: Number.NEGATIVE_INFINITY, turns: FIRST_TURNS }));
+      return () => update(client, () => ({ sent: Number.NEGATIVE_INFINITY, flights: REQUEST_FLIGHT }));
     },
     closeAll() {
       for (const client of [...open.keys(), ...waiting]) client.destroy();
