@@ -57,9 +57,9 @@ export default defineConfig({
     // busy, and limits of time are so long that a busy machine does not reach them.
     maxWorkers: 4,
     sequence: { sequencer: LongFilesFirst },
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 240_000 } },
+    testTimeout: 1_200_000,
+    hookTimeout: 600_000,
+    expect: { poll: { timeout: 480_000 } },
     globalSetup: ['test/setup/database.ts', 'test/setup/data-folder.ts'],
     // `npm test` is the fast project, `npm run test:full` both: docs/decisions/0060-two-tiers-of-tests.md.
     projects: [
@@ -74,7 +74,7 @@ export default defineConfig({
         },
       },
       // Stories of several runs take minutes each beside others.
-      { extends: true, test: { name: 'slow', include: [SLOW], testTimeout: 1_200_000 } },
+      { extends: true, test: { name: 'slow', include: [SLOW] } },
     ],
   },
 });
