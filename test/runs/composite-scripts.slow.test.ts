@@ -74,6 +74,33 @@ describe('a test script of a linter, tests and types', () => {
   });
 });
 
+test('of a linter that fails on the base, findings of other rules count', async () => {
+  // Two rules, in the form of ESLint.
+  const linter = `const { readFileSync } = require('node:fs');
+const text = readFileSync('src/sum.js', 'utf8');
+const found = [];
+if (!text.includes(';')) found.push('  1:1  error  Missing semicolon  semi');
+if (text.includes('debugger')) found.push("  1:9  error  Unexpected 'debugger' statement  no-debugger");
+if (found.length > 0) console.log(['/repo/src/sum.js', ...found].join('\\n'));
+process.exitCode = found.length > 0 ? 1 : 0;
+`;
+  const fixture = await shared.fixture({ files: { ...REPOSITORY, 'lint.js': linter }, test: 'npm test' });
+  const onBase = await fixture.base();
+  const lint = `lint: ${NODE} lint.js`;
+  expect(onBase.tests[lint]).toBe('passed');
+  const { A, B, C } = await fixture.examine(onBase, {
+    A: production('list.reduce((a, b) => a + b, 0)', TYPED),
+    B: production('{ debugger\n return list.reduce((a, b) => a + b, 0)\n }', TYPED),
+    C: production('list.reduce((a, b) => a + b, 0);', TYPED),
+  });
+  for (const one of [A, C])
+    expect(one).toMatchObject({ survivor: true, baseTests: { passed: 3, total: 3, regressions: [] } });
+  expect(B?.baseTests?.regressions).toEqual([lint]);
+  expect(testNotes({ evidence: A ? [A] : [] })).toEqual([
+    `“${lint}” finds 1 rule broken on the base commit (semi), so only findings of other rules count.`,
+  ]);
+});
+
 test('where the tests leave no report, their exit code counts without the linter’s', async () => {
   const fixture = await shared.fixture({
     files: {

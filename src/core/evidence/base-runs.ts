@@ -1,6 +1,7 @@
 import { uniqueSorted } from '../model/index.ts';
 import { withNamesOf } from './changing-names.ts';
 import type { TestOutcome, TestRun } from './evidence.ts';
+import { joinedRules } from './lint-comparison.ts';
 import { EXIT_CODE, joinedRewrites, outcomeIn, succeeded, withoutTests } from './test-runs.ts';
 
 /**
@@ -15,7 +16,8 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
   if (runs.length === 1) return first;
   const reported = namedAlike(runs.filter((run) => run.source === 'report'));
   const rewrites = joinedRewrites(runs);
-  if (reported.length === 0) return { ...mergeExitCodes(first, runs), ...rewrites };
+  const rules = joinedRules(runs);
+  if (reported.length === 0) return { ...mergeExitCodes(first, runs), ...rewrites, ...rules };
   // In the order of the first report, by which tests with changing names are paired.
   const ids = [...new Set(reported.flatMap((run) => Object.keys(run.tests)))];
   const cutOff = new Set(reported.filter((run, at) => isCutOff(run, reported.toSpliced(at, 1))));
@@ -40,6 +42,7 @@ export function mergeBaseRuns(runs: readonly TestRun[]): TestRun {
     ...calm,
     tests: Object.fromEntries(tests),
     ...rewrites,
+    ...rules,
     runs: runs.length,
     ...(flaky.length > 0 ? { flaky } : {}),
   };

@@ -5,6 +5,7 @@ import type { Behaviour } from './behaviour.ts';
 import type { ExaminationCut } from './examination-time.ts';
 import type { IndependentTests } from './independent-results.ts';
 import type { TamperingFinding } from './integrity/index.ts';
+import type { BrokenRules } from './lint-rules.ts';
 import type { TaskKind } from './task-kind.ts';
 
 /** The gates in the order in which they are checked. A candidate that fails one is not a survivor (I7). */
@@ -79,12 +80,11 @@ export interface TestRun {
   readonly errors?: readonly string[];
   /** The runner's messages about failing tests, by id; bounded. Absent for none. */
   readonly messages?: Readonly<Record<string, string>>;
+  /** By step: rules that a linter which failed finds broken, as far as its output names them. Absent for none. */
+  readonly brokenRules?: Readonly<Record<string, BrokenRules>>;
   /** Names that are undefined according to the output; bounded. Absent for none. */
   readonly missingNames?: readonly string[];
-  /**
-   * The command failed, no test did, and its output says that coverage is below the repository's threshold. Absent
-   * otherwise.
-   */
+  /** The command failed, though no test did, for coverage below the repository's threshold. Absent otherwise. */
   readonly belowCoverage?: true;
   /** Of a run with locked assertion libraries: what was recorded about them. Absent for nothing. */
   readonly assertions?: AssertionRecords;

@@ -61,6 +61,8 @@ export {
   LINK_LIMITS,
   linkedDocuments,
 } from './links.ts';
+export { comparedByRules, joinedRules, withKnownRules } from './lint-comparison.ts';
+export { brokenRules } from './lint-rules.ts';
 export {
   baseTestsThatCount,
   controlOf,

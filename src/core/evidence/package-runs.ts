@@ -1,4 +1,5 @@
 import type { PackageRun, TestRun } from './evidence.ts';
+import { joinedRules } from './lint-comparison.ts';
 import { belowCoverageOf, joinedRewrites, packageOfTest } from './test-runs.ts';
 
 /** Folders of the packages whose tests were run. */
@@ -66,6 +67,7 @@ export function joinPackages(run: TestRun, more: TestRun): TestRun {
     ...rest,
     ...belowCoverageOf([run, more]),
     ...joinedRewrites([run, more]),
+    ...joinedRules([run, more]),
     tests: { ...run.tests, ...more.tests },
     ...joined(packages),
     packages,

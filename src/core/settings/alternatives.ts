@@ -1,6 +1,6 @@
 import { checkFiles } from './detected-checks.ts';
 import { isPartialBuild, partialBuild } from './last-resorts.ts';
-import { firstInstall, type LeavablePackage } from './left-out-packages.ts';
+import { firstInstall, type RemovablePackage } from './left-out-packages.ts';
 import { missingPythonPackages } from './missing-python-packages.ts';
 import { otherInstalls, scriptsMayFail } from './other-installs.ts';
 import {
@@ -29,7 +29,7 @@ export interface DetectedRecipe {
   /** Complete recipes from other files of the repository, most likely first. */
   readonly others: readonly Recipe[];
   /** Packages of npm that set-up may leave out if they cannot be installed. */
-  readonly leavable: readonly LeavablePackage[];
+  readonly removable: readonly RemovablePackage[];
 }
 
 /** Why a sandbox stopped a command. */
@@ -55,14 +55,14 @@ export const MAX_ALTERNATIVES = 3;
 
 /** The next recipe to try, after the detected commands and earlier attempts; null if there are no more. */
 export function nextRecipe(
-  { others, named, leavable }: Omit<DetectedRecipe, 'recipe'>,
+  { others, named, removable }: Omit<DetectedRecipe, 'recipe'>,
   tries: readonly FailedTry[],
 ): Recipe | null {
   const [first] = tries;
   const last = tries.at(-1);
   if (!first || !last || last.stopped === 'wall' || tries.length > MAX_ALTERNATIVES) return null;
   const proposals = [
-    ...PROPOSALS[last.step](last, leavable),
+    ...PROPOSALS[last.step](last, removable),
     ...(last.step === 'tests' ? withPartialBuild(tries) : []),
     ...others.filter((one) => differs(one, first, last.step)).map((one) => withWorkingInstall(one, tries)),
   ];
@@ -145,7 +145,7 @@ function withWorkingInstall(recipe: Recipe, tries: readonly FailedTry[]): Recipe
 }
 
 const PROPOSALS: Readonly<
-  Record<FailedTry['step'], (failed: FailedTry, leavable: readonly LeavablePackage[]) => readonly Recipe[]>
+  Record<FailedTry['step'], (failed: FailedTry, removable: readonly RemovablePackage[]) => readonly Recipe[]>
 > = {
   'set-up': setupProposals,
   build: buildProposals,
@@ -217,14 +217,14 @@ const NOT_FOR_PYTHON = /No matching distribution found for|requires a different 
 const needsNoRegistry = ({ commands }: Recipe): boolean =>
   [MAKE_VENV, `${MAKE_VENV}${PYTEST_TOO}`].includes(commands.setup ?? '');
 
-function setupProposals(failed: FailedTry, leavable: readonly LeavablePackage[]): readonly Recipe[] {
+function setupProposals(failed: FailedTry, removable: readonly RemovablePackage[]): readonly Recipe[] {
   const { recipe, output, refusedHosts = [] } = failed;
   const { setup } = recipe.commands;
   if (setup === undefined) return [];
   // Without a registry, only what needs none can help.
   if (AWAY.test(output) && !scriptsMayFail(output, refusedHosts))
     return withoutSelf(recipe, setup).filter(needsNoRegistry);
-  const rewritten = otherInstalls(setup, { output, refusedHosts }, leavable).map((fresh) =>
+  const rewritten = otherInstalls(setup, { output, refusedHosts }, removable).map((fresh) =>
     withCommand(recipe, 'setup', fresh),
   );
   const self = OWN_CONFLICT.test(output) ? setupWithSelfLast(setup) : null;

@@ -15,7 +15,7 @@ import {
   taskTest,
   testsWithoutCoverage,
 } from './last-resorts.ts';
-import { type LeavablePackage, leavablePackages } from './left-out-packages.ts';
+import { type RemovablePackage, removablePackages } from './left-out-packages.ts';
 import { pythonProject } from './python-project.ts';
 import {
   MAKE_VENV,
@@ -95,7 +95,7 @@ export interface DetectedChecks {
   /** The type check, and the file that defines it; null for none, or if it is a step of the test command. */
   readonly types: FoundCommand | null;
   /** Packages of npm that set-up may leave out if they cannot be installed. */
-  readonly leavable: readonly LeavablePackage[];
+  readonly removable: readonly RemovablePackage[];
   /**
    * Complete alternatives, most likely first: from another ecosystem, with fewer
    * packages of Python, from CI workflow (also one of its jobs alone) and .travis.yml, with a part of the tests, with pip
@@ -143,7 +143,7 @@ export function checksOfProject(snapshot: RepositorySnapshot): DetectedChecks {
     ...detected,
     services: job?.services ?? [],
     types: detectTypeCheck(snapshot, detected.commands),
-    leavable: leavablePackages(snapshot),
+    removable: removablePackages(snapshot),
     others: [...first, ...others.filter((one) => one.setup !== null), ...last]
       .map(recipe)
       .filter(({ commands }) => JSON.stringify(commands) !== JSON.stringify(detected.commands)),

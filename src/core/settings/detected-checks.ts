@@ -2,7 +2,7 @@ import { checksOfProject, type DetectedChecks, filesOfProject } from './checks.t
 import { isNodeTest, NODE_TEST } from './ecosystems.ts';
 import { folderParts, inFolder } from './folder-parts.ts';
 import type { FoundCommand } from './last-resorts.ts';
-import { type LeavablePackage, leavablePackages } from './left-out-packages.ts';
+import { type RemovablePackage, removablePackages } from './left-out-packages.ts';
 import { readPackage } from './package-scripts.ts';
 import {
   type CheckCommands,
@@ -37,19 +37,19 @@ export function detectChecks(repository: {
   const [below, ...alone] = projects;
   if (below === undefined) return top;
   const { commands, from, services } = top;
-  const leavable = [...top.leavable, ...leavableBelow(snapshot)];
+  const removable = [...top.removable, ...removableBelow(snapshot)];
   const recipes = (found: readonly ProjectsBelow[]) => found.map(({ recipe }) => recipe);
   const own = commands.test === undefined ? [] : [{ commands, from }];
   if (commands.test === undefined || areTestsOf(projects, top, snapshot)) {
     const others = [...recipes(alone), ...below.others, ...own, ...top.others];
-    return { ...below.recipe, services, types: below.types, leavable, others };
+    return { ...below.recipe, services, types: below.types, removable, others };
   }
   const setup = setupOfStarted(from.test ?? '', snapshot, projects);
   if (commands.setup !== undefined || setup === null)
-    return { ...top, leavable, others: [...top.others, ...recipes(projects)] };
+    return { ...top, removable, others: [...top.others, ...recipes(projects)] };
   return {
     ...top,
-    leavable,
+    removable,
     commands: { ...commands, setup: setup.command },
     from: { ...from, setup: setup.file },
     others: [...own, ...top.others, ...recipes(projects)],
@@ -57,9 +57,9 @@ export function detectChecks(repository: {
 }
 
 /** Those of the projects in folders, by their folders from the top. */
-const leavableBelow = (repository: RepositorySnapshot): readonly LeavablePackage[] =>
+const removableBelow = (repository: RepositorySnapshot): readonly RemovablePackage[] =>
   projectFolders(repository).flatMap((folder) =>
-    leavablePackages(projectIn(folder, repository)).map((one) => ({
+    removablePackages(projectIn(folder, repository)).map((one) => ({
       ...one,
       folder: one.folder === '' ? folder : `${folder}/${one.folder}`,
     })),

@@ -1,5 +1,5 @@
 import { shellQuoted } from './last-resorts.ts';
-import { type DispensablePackage, readPackage } from './package-scripts.ts';
+import { type RemovableDependency, readPackage } from './package-scripts.ts';
 import type { RepositorySnapshot } from './repository-recipe.ts';
 
 export const adding = (option: string) => (command: string) =>
@@ -31,20 +31,20 @@ export function assigned(part: string): readonly [before: string, command: strin
   return [before, part.slice(before.length)];
 }
 
-/** A dispensable package of the manifest in a folder; `''` is the top. */
-export interface LeavablePackage extends DispensablePackage {
+/** A removable package of the manifest in a folder; `''` is the top. */
+export interface RemovablePackage extends RemovableDependency {
   readonly folder: string;
 }
 
 /** Those of the top and of the packages of a workspace that were read (`filesOfProject`). */
-export function leavablePackages({ files, read }: RepositorySnapshot): readonly LeavablePackage[] {
+export function removablePackages({ files, read }: RepositorySnapshot): readonly RemovablePackage[] {
   const top = readPackage(read['package.json'] ?? '');
   if (top === null) return [];
   const isWorkspace = top.hasWorkspaces || files.has('pnpm-workspace.yaml');
   return Object.entries(read).flatMap(([path, text]) => {
     const folder = path.replace(/\/?package\.json$/, '');
     const isManifest = path === 'package.json' || (isWorkspace && path === `${folder}/package.json`);
-    const own = isManifest ? (readPackage(text)?.dispensable ?? []) : [];
+    const own = isManifest ? (readPackage(text)?.removable ?? []) : [];
     return own.map((one) => ({ ...one, folder }));
   });
 }
@@ -57,7 +57,7 @@ const REMOVES = RegExp(`^(?:${REMOVAL})+`);
 const MAX_REMOVAL = 4_000;
 
 /** `--force`: npm refuses to edit a package.json that asks for another package manager (`devEngines`). */
-const removalOf = (packages: readonly LeavablePackage[]): string =>
+const removalOf = (packages: readonly RemovablePackage[]): string =>
   [...Map.groupBy(packages, ({ folder }) => folder)]
     .map(([folder, own]) => {
       const prefix = folder === '' ? [] : [`--prefix=${folder}`];
@@ -102,12 +102,12 @@ const NO_VERSION: readonly RegExp[] = [
 export function removalBefore(
   setup: string,
   { output, refusedHosts }: FailedInstall,
-  leavable: readonly LeavablePackage[],
+  removable: readonly RemovablePackage[],
 ): string {
   const missing = NO_VERSION.flatMap((said) => said.exec(output)?.[1] ?? [])[0];
   const isRefused = isPackageRefused(output, refusedHosts);
   const removal = removalOf(
-    leavable.filter((one) => one.name === missing || (isRefused && one.isFromElsewhere)),
+    removable.filter((one) => one.name === missing || (isRefused && one.isFromElsewhere)),
   );
   return removal.length > MAX_REMOVAL || setup.includes(removal) ? '' : removal;
 }

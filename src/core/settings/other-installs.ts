@@ -4,8 +4,8 @@ import {
   adding,
   assigned,
   type FailedInstall,
-  type LeavablePackage,
   PACKAGE_REFUSED,
+  type RemovablePackage,
   removalBefore,
   removing,
   unlocked,
@@ -206,13 +206,13 @@ export const scriptsMayFail = (output: string, refusedHosts: readonly string[]):
   SCRIPT_FAILED.test(output) || (refusedHosts.length > 0 && !PACKAGE_REFUSED.test(output));
 
 /**
- * Other forms of a failed set-up command whose package managers may succeed, most likely first; `leavable` are packages
+ * Other forms of a failed set-up command whose package managers may succeed, most likely first; `removable` are packages
  * that may be left out.
  */
 export function otherInstalls(
   setup: string,
   failed: FailedInstall,
-  leavable: readonly LeavablePackage[],
+  removable: readonly RemovablePackage[],
 ): readonly string[] {
   const { output, refusedHosts } = failed;
   const inTop = chainParts(setup)?.map((part) => ({ folder: '', part }));
@@ -237,7 +237,7 @@ export function otherInstalls(
   const using = (rules: readonly Omit<Rule, 'when'>[]) =>
     rules.flatMap((rule) => behindVariables((command) => withOption(rule, command)));
   const otherOptions = using(RULES.filter(({ when }) => when.test(output)));
-  const removal = removalBefore(setup, failed, leavable);
+  const removal = removalBefore(setup, failed, removable);
   const unlockedSetup = () =>
     withUnlockedStart(setup) ?? using([{ of: INSTALLS, becomes: unlocked }])[0] ?? setup;
   return [

@@ -116,7 +116,7 @@ const PackageJson = z.object({
 });
 
 /** A package without which those of a repository's users can be installed. */
-export interface DispensablePackage {
+export interface RemovableDependency {
   readonly name: string;
   /** As `npm pkg` names it. */
   readonly key: string;
@@ -132,7 +132,7 @@ export interface PackageFacts {
   /** Names of packages that setup has to install. */
   readonly packages: ReadonlySet<string>;
   /** Packages for development and optional ones. */
-  readonly dispensable: readonly DispensablePackage[];
+  readonly removable: readonly RemovableDependency[];
   /** `npm`, `pnpm`, `yarn` or `bun`, if the file says so. */
   readonly manager: string | null;
   readonly hasWorkspaces: boolean;
@@ -158,7 +158,7 @@ export function readPackage(text: string): PackageFacts | null {
       ),
     ),
     packages: new Set([...Object.keys(dependencies), ...Object.keys(others.devDependencies)]),
-    dispensable: Object.entries(others).flatMap(([field, packages]) =>
+    removable: Object.entries(others).flatMap(([field, packages]) =>
       Object.entries(packages).flatMap(([name, from]) =>
         /^[@\w./-]+$/.test(name) && typeof from === 'string'
           ? [{ name, key: `${field}[${name}]`, isFromElsewhere: FROM_ELSEWHERE.test(from) }]

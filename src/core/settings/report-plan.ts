@@ -187,11 +187,9 @@ function plannedStep(part: StepRun, place: ReportPlace): PlannedStep {
   if (step.kind !== 'tests') {
     const label = step.kind === 'other' ? 'step' : step.kind;
     const check = `${label}: ${step.folder === '' ? '' : `${step.folder} `}${step.command.slice(0, MAX_CHECK_NAME_CHARS)}`;
-    return {
-      command: { ...plainCommand(shellCommand(part, endingCommand(step.command))), check },
-      found: null,
-      focused: null,
-    };
+    const plain = plainCommand(shellCommand(part, endingCommand(step.command)));
+    const lints = step.kind === 'lint' ? ({ lints: true } as const) : {};
+    return { command: { ...plain, check, ...lints }, found: null, focused: null };
   }
   const line = stepCommandLine(step);
   const found = recognise(line.inner);

@@ -23,6 +23,8 @@ export interface TestCommand {
   readonly begins?: readonly [after: string, alone: string];
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;
+  /** Such a command is a linter. */
+  readonly lints?: true;
   /** Folder of the tested workspace package; absent otherwise. */
   readonly package?: string;
   /** How tests are told to write a report, or that they are not; absent: by options of the command, if it has some. */

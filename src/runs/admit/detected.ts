@@ -56,8 +56,8 @@ export async function detectedRecipe(
 ): Promise<DetectedRecipe> {
   const { setup, build, test } = task.settings.checks;
   const commands = { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) };
-  const { others, leavable } = await detect(world, source, task.base.sha);
-  return { recipe: { commands, from: checks.from ?? {} }, named: checks.named ?? [], others, leavable };
+  const { others, removable } = await detect(world, source, task.base.sha);
+  return { recipe: { commands, from: checks.from ?? {} }, named: checks.named ?? [], others, removable };
 }
 
 export async function detect(world: Pick<World, 'workspaces'>, source: RepositorySource, sha: Sha) {

@@ -47,8 +47,8 @@ export interface CheckRunner {
   readonly keeps?: (run: TestRun | null) => boolean;
   /** The task's text, if known: names in it are not a candidate's private ones. */
   readonly asked?: string;
-  /** Those of the base whose names a run gives to tests whose names change from run to run; absent on the base. */
-  readonly baseTests?: Pick<TestRun, 'tests' | 'flaky'>;
+  /** Those of the base, whose names a run gives to tests whose names change, and its linters'; absent on the base. */
+  readonly baseTests?: Pick<TestRun, 'tests' | 'flaky' | 'brokenRules'>;
   /** Base test files that must change according to the brief; absent if there is no brief. */
   readonly declared?: readonly string[];
   /** Host folders mounted read-only below /opt for every command. */

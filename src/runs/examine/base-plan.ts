@@ -6,6 +6,7 @@ import {
   soundPackages,
   succeeded,
   type TestRun,
+  withKnownRules,
   withoutSilentPackages,
   withoutTests,
 } from '../../core/evidence/index.ts';
@@ -103,16 +104,17 @@ export async function optionNotes(
 }
 
 /**
- * The base run that candidates are compared with: without non-test steps that fail there, such as a linter, which are
- * noted.
+ * The base run that candidates are compared with: without non-test steps that fail there, which are noted. Linters
+ * whose rules are known stay.
  */
-export function withoutFailingSteps(run: TestRun): TestRun {
+export function withoutFailingSteps(whole: TestRun): TestRun {
+  const { run, notes: ofRules } = withKnownRules(whole);
   const { steps = [], notes = [] } = run;
   const failing = steps.filter((id) => outcomeIn(run, id) === 'failed');
-  if (failing.length === 0) return run;
+  if (failing.length + ofRules.length === 0) return run;
   const leftOutNotes = failing.map((id) => `“${id}” fails on the base commit, so it was left out.`);
   const left = steps.filter((id) => !failing.includes(id));
-  return { ...withoutTests(run, failing), steps: left, notes: [...notes, ...leftOutNotes] };
+  return { ...withoutTests(run, failing), steps: left, notes: [...notes, ...ofRules, ...leftOutNotes] };
 }
 
 /**
@@ -121,7 +123,9 @@ export function withoutFailingSteps(run: TestRun): TestRun {
  * restricted, and non-test steps that pass there. Runs nothing if the command cannot run on the base.
  */
 export function asOnBase(given: CheckRunner, onBase: TestRun): CheckRunner {
-  const runner = { ...withoutServices(given, onBase.refusedServices), baseTests: namesOfBase(onBase) };
+  const { refusedServices, brokenRules } = onBase;
+  const baseTests = { ...namesOfBase(onBase), ...(brokenRules && { brokenRules }) };
+  const runner = { ...withoutServices(given, refusedServices), baseTests };
   if (!canRun(onBase)) return { ...runner, plan: NO_COMMAND };
   const plan = planUsedOnBase(runner, onBase);
   const { modules } = onBase;

@@ -69,7 +69,7 @@ export async function setUpCandidate(
       refusedHosts: result.refusedHosts ?? [],
     };
     tries.push(one);
-    const next = nextRecipe({ others: [], named: ['build', 'test'], leavable: [] }, tries)?.commands.setup;
+    const next = nextRecipe({ others: [], named: ['build', 'test'], removable: [] }, tries)?.commands.setup;
     // The failure that counts is that of the repository's own command.
     if (next === undefined || !inTime()) return failureOf(tries[0] ?? one);
     command = next;

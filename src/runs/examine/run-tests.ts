@@ -1,9 +1,11 @@
 import {
   belowCoverageOf,
+  brokenRules,
   exitCodeOf,
   failedForCoverage,
   hangs,
   isUnread,
+  joinedRules,
   mergeAssertionRecords,
   missingNamesIn,
   type PackageRun,
@@ -206,10 +208,11 @@ async function runPlaced(runner: CheckRunner, area: CheckArea, command: TestComm
 /** The result of a test command; `written` is its report, null without one. */
 function testRunOf(
   runner: CheckRunner,
-  { report, prefix }: TestCommand,
+  command: TestCommand,
   result: ExecResult,
   written: string | null,
 ): TestRun {
+  const { report, prefix, check } = command;
   // Test ids are the same in all surroundings.
   const text = written !== null && runner.surroundings ? asInUsual(written, runner.surroundings) : written;
   const read = report && text !== null ? readTestReport(report.format, text) : null;
@@ -217,6 +220,8 @@ function testRunOf(
   const missingNames = result.exitCode === 0 ? [] : missingNamesIn(output);
   const tests = read?.kind === 'ok' ? prefixed(read.tests, prefix) : {};
   const passes = read?.kind === 'ok' && !Object.values(tests).includes('failed');
+  const isRead = command.lints && result.exitCode !== 0 && result.stopped === null && !result.truncated;
+  const rules = isRead ? brokenRules(output) : null;
   const isBelow = passes && result.stopped === null && failedForCoverage(result.exitCode, output);
   return {
     source: read?.kind === 'ok' ? 'report' : 'exit-code',
@@ -229,6 +234,7 @@ function testRunOf(
     ...(result.exitCode === 0 ? {} : { errors: failureLines(output) }),
     ...(missingNames.length > 0 ? { missingNames } : {}),
     ...(isBelow ? { belowCoverage: true } : {}),
+    ...(rules && check !== undefined ? { brokenRules: { [check]: rules } } : {}),
   };
 }
 
@@ -278,6 +284,7 @@ function withChecks(run: TestRun, checks: readonly TestRun[]): TestRun {
   const failing = checks.filter((one) => !succeeded(one)).map((one) => tailOf(one.tail, 10));
   return {
     ...run,
+    ...joinedRules(checks),
     ms: checks.reduce((sum, one) => sum + one.ms, run.ms),
     tests: Object.assign({}, run.tests, ...checks.map((one) => one.tests)),
     steps: checks.flatMap((one) => Object.keys(one.tests)),

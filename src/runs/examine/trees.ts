@@ -1,4 +1,5 @@
 import {
+  comparedByRules,
   type GateReport,
   succeeded,
   type TestRun,
@@ -198,7 +199,8 @@ type WithTests =
 export async function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
   const result = await rememberedRun(runner, tree, options);
   if (result.kind !== 'ran') return result;
-  return { kind: 'ran', run: runner.baseTests ? withNamesOf(runner.baseTests, result.run) : result.run };
+  const { baseTests: base } = runner;
+  return { kind: 'ran', run: base ? comparedByRules(base, withNamesOf(base, result.run)) : result.run };
 }
 
 function rememberedRun(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {

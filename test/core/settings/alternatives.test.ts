@@ -22,8 +22,8 @@ const failed = (commands: Recipe['commands'], step: FailedTry['step'], output: s
   step,
   output,
 });
-const nothingElse = { others: [], named: [], leavable: [] };
-const leavablePackage = (name: string, folder = '', isFromElsewhere = false) => ({
+const nothingElse = { others: [], named: [], removable: [] };
+const removablePackage = (name: string, folder = '', isFromElsewhere = false) => ({
   name,
   key: `devDependencies[${name}]`,
   folder,
@@ -240,9 +240,9 @@ describe('after a set-up that failed', () => {
       `${PIP} -r requirements.txt; }`,
     ],
   ])('%s is followed by another way', (setup, output, wanted) => {
-    const leavable = ['a', '@b/c'].map((name) => leavablePackage(name));
+    const removable = ['a', '@b/c'].map((name) => removablePackage(name));
     const first = failed({ setup, test: 'npm test' }, 'set-up', output);
-    expect(next([first], { leavable })?.commands.setup).toBe(wanted);
+    expect(next([first], { removable })?.commands.setup).toBe(wanted);
   });
 
   test('the project itself is tested where it lies when only its lists can be installed', () => {
@@ -368,17 +368,17 @@ describe('after a set-up that failed', () => {
         '\n',
       );
       const all = { ...read, '.github/workflows/ci.yml': ci };
-      const { commands, others, leavable } = detectChecks({ files: [lock, ...Object.keys(all)], read: all });
+      const { commands, others, removable } = detectChecks({ files: [lock, ...Object.keys(all)], read: all });
       const git = 'npm error code 128\nnpm error An unknown git error occurred';
       const first = { ...failed(commands, 'set-up', git), refusedHosts: ['code.example.com:443'] };
-      expect(next([first], { others, leavable })).toMatchObject({
+      expect(next([first], { others, removable })).toMatchObject({
         commands: { setup: `${REMOVAL} && ${install}`, test: commands.test },
         instead: { setup: commands.setup },
       });
       // A script may have been refused before the package.
       const script = failed({ ...commands, setup: 'npm ci --verbose' }, 'set-up', 'npm error command failed');
-      expect(next([script, first], { others, leavable })?.commands.setup).toBe(`${REMOVAL} && ${install}`);
-      const full = next([{ ...first, output: 'no space left', refusedHosts: [] }], { others, leavable });
+      expect(next([script, first], { others, removable })?.commands.setup).toBe(`${REMOVAL} && ${install}`);
+      const full = next([{ ...first, output: 'no space left', refusedHosts: [] }], { others, removable });
       expect(full?.commands.setup).toBe('npm install --foreground-scripts');
     },
   );
@@ -402,13 +402,13 @@ describe('after a set-up that failed', () => {
       'packages/pug/package.json': manifest('github:mishoo/UglifyJS2#1c15'),
       'packages/pug-lexer/package.json': manifest('^3.0.0'),
     };
-    const { leavable } = detectChecks({ files: ['yarn.lock', ...Object.keys(read)], read });
+    const { removable } = detectChecks({ files: ['yarn.lock', ...Object.keys(read)], read });
     const removal = "npm pkg delete --force --prefix=packages/pug 'devDependencies[uglify]' && ";
     const others = [recipe({ setup: 'make', test: 'npm test' })];
     const first = { ...failed({ setup }, 'set-up', YARN_REFUSED), refusedHosts: ['api.example.com:443'] };
-    expect(next([first], { leavable, others })?.commands.setup).toBe(`${removal}${install}`);
+    expect(next([first], { removable, others })?.commands.setup).toBe(`${removal}${install}`);
     const again = { ...first, recipe: recipe({ setup: `${removal}${install}` }) };
-    expect(next([first, again], { leavable, others })?.commands.setup).toBe('make');
+    expect(next([first, again], { removable, others })?.commands.setup).toBe('make');
   });
 
   test('a package that the registry lacks is left out of each package of a workspace that has it for development', () => {
@@ -418,18 +418,18 @@ describe('after a set-up that failed', () => {
       'packages/a/package.json': JSON.stringify({ devDependencies: { 'auto-scaffold': '^1.0.0' } }),
       'packages/b/package.json': JSON.stringify({ optionalDependencies: { 'auto-scaffold': '^1.0.0' } }),
     };
-    const { leavable } = detectChecks({ files: Object.keys(files), read: files });
+    const { removable } = detectChecks({ files: Object.keys(files), read: files });
     const first = failed({ setup: 'npm install' }, 'set-up', output);
-    expect(next([first], { leavable })?.commands.setup).toBe(
+    expect(next([first], { removable })?.commands.setup).toBe(
       "npm pkg delete --force --prefix=packages/a 'devDependencies[auto-scaffold]' && npm pkg delete --force --prefix=packages/b 'optionalDependencies[auto-scaffold]' && npm install",
     );
     // No workspace: the folder has packages of its own, which the top does not install.
     const alone = { ...files, 'package.json': '{}' };
-    expect(detectChecks({ files: Object.keys(alone), read: alone }).leavable).toEqual([]);
+    expect(detectChecks({ files: Object.keys(alone), read: alone }).removable).toEqual([]);
     // Users of the repository need it: without it, set-up would fail in the same way.
     const needed = { 'package.json': JSON.stringify({ dependencies: { 'auto-scaffold': '^1.0.0' } }) };
     const none = detectChecks({ files: Object.keys(needed), read: needed });
-    expect(next([first], { leavable: none.leavable })).toBeNull();
+    expect(next([first], { removable: none.removable })).toBeNull();
   });
 
   test('packages of a project in a folder are left out there', () => {
@@ -455,16 +455,16 @@ describe('after a set-up that failed', () => {
     ['corepack enable && pnpm i', 'corepack enable && pnpm i --no-frozen-lockfile'],
   ])('a package is left out whatever follows the install: %s', (setup, rest) => {
     const output = 'No matching version found for a@^9';
-    const leavable = [leavablePackage('a')];
-    expect(next([failed({ setup }, 'set-up', output)], { leavable })?.commands.setup).toBe(
+    const removable = [removablePackage('a')];
+    expect(next([failed({ setup }, 'set-up', output)], { removable })?.commands.setup).toBe(
       `npm pkg delete --force 'devDependencies[a]' && ${rest}`,
     );
   });
 
   test('more packages than a command can name are not left out', () => {
-    const leavable = Array.from({ length: 400 }, (_, at) => leavablePackage(`p${at}`, '', true));
+    const removable = Array.from({ length: 400 }, (_, at) => removablePackage(`p${at}`, '', true));
     const first = failed({ setup: 'npm install' }, 'set-up', 'npm error code E403');
-    expect(next([{ ...first, refusedHosts: ['api.example.com:443'] }], { leavable })).toBeNull();
+    expect(next([{ ...first, refusedHosts: ['api.example.com:443'] }], { removable })).toBeNull();
   });
 
   test('what was left out is left out for other tests as well', () => {

@@ -40,7 +40,7 @@ describe('where the files name no test command, the CI workflow does', () => {
         },
       ],
       services: [],
-      leavable: [{ name: 'vitest', key: 'devDependencies[vitest]', isFromElsewhere: false, folder: '' }],
+      removable: [{ name: 'vitest', key: 'devDependencies[vitest]', isFromElsewhere: false, folder: '' }],
     });
   });
 

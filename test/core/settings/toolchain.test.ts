@@ -44,7 +44,7 @@ describe('the languages of a repository without manifests at the top', () => {
       test: '(cd frontend && pnpm test)',
     });
     const failed = { recipe: { commands, from }, step: 'set-up', output: 'ERROR' } as const;
-    const next = nextRecipe({ others, named: [], leavable: [] }, [failed]);
+    const next = nextRecipe({ others, named: [], removable: [] }, [failed]);
     expect(next).toMatchObject({ commands: others[0]?.commands, instead: { test: commands.test } });
   });
 

@@ -1,0 +1,123 @@
+/** Rules that a linter finds broken, with one finding of each. */
+export type BrokenRules = Readonly<Record<string, LintFinding>>;
+
+export interface LintFinding {
+  /** The line of the output, with the file. */
+  readonly text: string;
+  /** It does not fail the command by itself. Absent otherwise. */
+  readonly warning?: true;
+}
+
+/** Characters of one line that are read, of a finding that is kept, and rules of one run. Our defaults. */
+const MAX_READ_LINE_CHARS = 2_000;
+const MAX_FINDING_CHARS = 200;
+const MAX_RULES = 500;
+
+/** One line of a linter's output that names a rule. */
+interface RuleLine {
+  readonly rule: string;
+  readonly isWarning: boolean;
+}
+
+/** ESLint, XO and stylelint: below the name of the file, the place, the message and, behind spaces, the rule. */
+const BELOW_FILE =
+  /^\s*(?:(?<mark>[✖×⚠])\s*)?\d+:\d+\s+(?:(?<after>[✖×⚠])\s*)?(?:(?<severity>error|warning)\s+)?(?<text>\S.*)$/u;
+/** A file alone on a line; XO adds the place of its first finding. */
+const FILE_LINE = /^\s*(\S+\.\w+)(?::\d+:\d+)?$/;
+/** The form of compilers. Biome writes the rule in place of the message. */
+const WITH_FILE = /^\s*(?<file>[^\s:][^:]*):\d+(?::\d+)?:?\s+(?<text>\S.*)$/;
+/**
+ * Where the rule is, in the form of compilers: pylint, Flake8, Ruff and markdownlint; RuboCop; Biome; standard and
+ * golangci-lint; ESLint (`unix`) and ShellCheck (`gcc`).
+ */
+const RULES_IN_TEXT: readonly RegExp[] = [
+  /^(?:(?<severity>error|warning) )?(?<rule>[A-Z]{1,6}\d{2,5})\b/,
+  /^(?<severity>[CWEFR]): (?:\[Correctable\] )?(?<rule>[A-Z]\w{0,60}\/\w{1,60}):/,
+  /^(?<rule>(?:lint|assist)\/[\w/]{1,100})/,
+  /\((?<rule>[@\w][\w@/.-]{0,100})\)(?: \((?<severity>warning)\))?$/,
+  /\[(?:(?<severity>Error|Warning)\/)?(?<rule>[@\w][\w@/.-]{0,100})\]$/,
+];
+/** Lines without a place: Oxlint; Ruff; Biome's formatter; Prettier, which has one rule. */
+const WITHOUT_PLACE: readonly RegExp[] = [
+  /^\s*(?<severity>[×⚠x!]) (?<rule>[\w-]{1,60}\([\w/@.-]{1,100}\)):/u,
+  /^(?<rule>[A-Z]{1,6}\d{2,5}) (?:\[\*\] )?\S/,
+  /^\S+ (?<rule>format|organizeImports|assist\/\w{1,60}) ━/u,
+  /^\[(?:warn|error)\] \S+\.\w{1,20}(?<rule>)$/,
+];
+const NOT_FORMATTED = 'format';
+/** What ESLint says of a file in which it checks no rule. */
+const UNREADABLE_FILE = 'Parsing error';
+const WARNINGS: ReadonlySet<string | undefined> = new Set(['warning', 'Warning', 'W', '⚠', '!']);
+/** Biome says in a line of its own how severe the finding above is. */
+const SEVERITY_BELOW = /^\s+(?<mark>[×✖!⚠]) /u;
+const BELONGS_TO_BIOME = /^(?:lint|assist)\//;
+/** Colours, and links around the names of rules. */
+const COLOURS_AND_LINKS = /\p{Cc}(?:\[[\d;]*m|\]8;;[^\p{Cc}]*\p{Cc}\\?)/gu;
+
+/** The rules that a linter finds broken, by its output. Null if it names none, or too many. */
+export function brokenRules(output: string): BrokenRules | null {
+  const rules = new Map<string, LintFinding>();
+  let file = '';
+  let pending: string | null = null;
+  for (const raw of output.split('\n')) {
+    const line = raw.slice(0, MAX_READ_LINE_CHARS).replace(COLOURS_AND_LINKS, '').trimEnd();
+    const mark = pending === null ? undefined : SEVERITY_BELOW.exec(line)?.groups?.mark;
+    if (pending !== null && mark !== undefined) {
+      const { text } = rules.get(pending) ?? { text: '' };
+      if (!WARNINGS.has(mark)) rules.set(pending, { text });
+      pending = null;
+    }
+    file = FILE_LINE.exec(line)?.[1] ?? file;
+    const found = ruleIn(line);
+    if (found === null) continue;
+    const isBiome = BELONGS_TO_BIOME.test(found.rule);
+    if (isBiome) pending = found.rule;
+    addFinding(rules, { ...found, isWarning: found.isWarning || isBiome }, findingText(line, file));
+    if (rules.size > MAX_RULES) return null;
+  }
+  return rules.size > 0 ? Object.fromEntries(rules) : null;
+}
+
+/** A rule may warn in one place and fail in another: then it fails. */
+function addFinding(rules: Map<string, LintFinding>, { rule, isWarning }: RuleLine, text: string): void {
+  const before = rules.get(rule);
+  if (before && (isWarning || !before.warning)) return;
+  const finding = { text: text.slice(0, MAX_FINDING_CHARS) };
+  rules.set(rule, isWarning ? { ...finding, warning: true } : finding);
+}
+
+const findingText = (line: string, file: string): string => {
+  const text = line
+    .trim()
+    .replaceAll(/\s{2,}/g, ' ')
+    .replace(/ ━+$/u, '');
+  return file !== '' && BELOW_FILE.test(line) ? `${file} ${text}` : text;
+};
+
+function ruleIn(line: string): RuleLine | null {
+  const below = BELOW_FILE.exec(line)?.groups;
+  if (below) {
+    const { text = '', severity, mark, after } = below;
+    const rule = lastColumn(text) ?? (text.startsWith(UNREADABLE_FILE) ? UNREADABLE_FILE : null);
+    return rule === null
+      ? null
+      : { rule, isWarning: [severity, mark, after].some((one) => WARNINGS.has(one)) };
+  }
+  const text = WITH_FILE.exec(line)?.groups?.text;
+  return text === undefined ? firstRule(WITHOUT_PLACE, line) : firstRule(RULES_IN_TEXT, text);
+}
+
+/** What stands behind the last two spaces; null if that is more than one word. */
+function lastColumn(text: string): string | null {
+  const at = text.lastIndexOf('  ');
+  const last = at < 0 ? '' : text.slice(at + 2);
+  return /^[\w@/.-]+$/.test(last) ? last : null;
+}
+
+function firstRule(forms: readonly RegExp[], text: string): RuleLine | null {
+  for (const form of forms) {
+    const { rule, severity } = form.exec(text)?.groups ?? {};
+    if (rule !== undefined) return { rule: rule || NOT_FORMATTED, isWarning: WARNINGS.has(severity) };
+  }
+  return null;
+}
