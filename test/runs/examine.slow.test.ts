@@ -215,6 +215,38 @@ describe('flaky tests', () => {
     ]);
   });
 
+  test('run again alone also where AVA names them by a part of their file, and alone without it', async () => {
+    const ava = `files=
+for one; do case $one in --*) ;; *) files="$files $one" ;; esac; done
+[ -n "$files" ] || files="test/once.js test/sure.js"
+set -- $files
+echo "TAP version 13"
+number=0
+code=0
+for file; do
+  number=$((number + 1))
+  [ $# -gt 1 ] && name="$(basename "$file" .js) › passes" || name=passes
+  if /opt/toolchain/bin/node "$file"; then echo "ok $number - $name"; else echo "not ok $number - $name"; code=1; fi
+done
+echo "1..$number"
+exit $code
+`;
+    const files = {
+      ...REPOSITORY,
+      'tools/ava': ava,
+      'test/once.js': "process.exitCode = process.env.AREA.endsWith('A-base') ? 1 : 0;\n",
+      'test/sure.js': 'process.exitCode = 0;\n',
+    };
+    const fixture = await shared.fixture({ files, test: 'sh tools/ava' });
+    const onBase = await fixture.base();
+    expect(onBase.tests).toEqual({ 'once › passes': 'passed', 'sure › passes': 'passed' });
+    const { A } = await fixture.examine(onBase, { A: RIGHT });
+    expect(A).toMatchObject({
+      survivor: true,
+      baseTests: { passed: 2, regressions: [], flaky: ['once › passes'] },
+    });
+  });
+
   test('run twice, not three times, if they fail steadily', async () => {
     const fixture = await shared.fixture({ files: REPOSITORY });
     const { A } = await fixture.examine(base, { A: production('list.length') });

@@ -47,7 +47,8 @@ export function withNamesOf(known: Pick<TestRun, 'tests' | 'flaky'>, run: TestRu
   return renamed.size === 0 ? run : withNames(run, (id) => renamed.get(id) ?? id);
 }
 
-function withNames(run: TestRun, nameOf: (id: string) => string): TestRun {
+/** A run in which tests have other names. */
+export function withNames(run: TestRun, nameOf: (id: string) => string): TestRun {
   const named = <T>(of: Readonly<Record<string, T>>): Readonly<Record<string, T>> =>
     Object.fromEntries(Object.entries(of).map(([id, value]) => [nameOf(id), value]));
   const { messages, flaky } = run;

@@ -26,7 +26,7 @@ export {
 } from './base-facts.ts';
 export { mergeBaseRuns } from './base-runs.ts';
 export { type Behaviour, type ContestedInput, compareBehaviour } from './behaviour.ts';
-export { namesOfBase, withNamesOf } from './changing-names.ts';
+export { namesOfBase, withNames, withNamesOf } from './changing-names.ts';
 export { checkerQuestions } from './checker-configuration.ts';
 export * from './evidence.ts';
 export {
