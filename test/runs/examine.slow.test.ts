@@ -215,7 +215,7 @@ describe('flaky tests', () => {
     ]);
   });
 
-  test('run again alone also where AVA names them by a part of their file, and alone without it', async () => {
+  test('run again alone also where AVA names them by a part of their file’s path, and alone without it', async () => {
     const ava = `files=
 for one; do case $one in --*) ;; *) files="$files $one" ;; esac; done
 [ -n "$files" ] || files="test/once.js test/sure.js"
@@ -239,11 +239,11 @@ exit $code
     };
     const fixture = await shared.fixture({ files, test: 'sh tools/ava' });
     const onBase = await fixture.base();
-    expect(onBase.tests).toEqual({ 'once › passes': 'passed', 'sure › passes': 'passed' });
+    expect(onBase.tests).toEqual({ 'test/once.js > passes': 'passed', 'test/sure.js > passes': 'passed' });
     const { A } = await fixture.examine(onBase, { A: RIGHT });
     expect(A).toMatchObject({
       survivor: true,
-      baseTests: { passed: 2, regressions: [], flaky: ['once › passes'] },
+      baseTests: { passed: 2, regressions: [], flaky: ['test/once.js > passes'] },
     });
   });
 

@@ -10,6 +10,7 @@ export {
   showsLock,
   UNREADABLE_RECORDS,
 } from './assertion-records.ts';
+export { withFilesOfAva } from './ava-names.ts';
 export {
   type BaseFacts,
   baseFacts,
@@ -26,7 +27,7 @@ export {
 } from './base-facts.ts';
 export { mergeBaseRuns } from './base-runs.ts';
 export { type Behaviour, type ContestedInput, compareBehaviour } from './behaviour.ts';
-export { namesOfBase, withNames, withNamesOf } from './changing-names.ts';
+export { namesOfBase, withNamesOf } from './changing-names.ts';
 export { checkerQuestions } from './checker-configuration.ts';
 export * from './evidence.ts';
 export {

@@ -11,8 +11,6 @@ import { readUvu } from './runner-text.ts';
 import { readTap } from './tap.ts';
 import { readUnittest } from './unittest.ts';
 
-export { type AvaTest, avaTests } from './ava-files.ts';
-
 type TestReport =
   | {
       readonly kind: 'ok';

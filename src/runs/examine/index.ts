@@ -8,6 +8,7 @@ import {
   silenceOf,
   soundPackages,
   type TestRun,
+  withFilesOfAva,
 } from '../../core/evidence/index.ts';
 import { writersInOrder } from '../../core/independent-tests/index.ts';
 import { familyOf, identitiesOf, judgeModels } from '../../core/judging/index.ts';
@@ -47,7 +48,8 @@ export type ExaminePorts = CheckRunnerPorts & ModelPorts & Pick<World, 'announce
 /** The base run stored by the stage `base`; repeated if the stored one is damaged. */
 export async function readBaseRun(runner: CheckRunner, stored: ArtifactRef): Promise<TestRun> {
   const text = await unlessDamaged(runner.world.artifacts.get(stored));
-  return text === null ? testBase(runner) : (JSON.parse(text) as TestRun);
+  // An earlier version may have stored it with the names that AVA gives.
+  return text === null ? testBase(runner) : withFilesOfAva(JSON.parse(text) as TestRun, runner.baseFiles);
 }
 
 /** Builds and tests every candidate on the pinned base, then every survivor against the other survivors' tests. */

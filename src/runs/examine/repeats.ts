@@ -6,12 +6,9 @@ import {
   SUSPECT_RUNS,
   type TestRun,
   undecidedSuspects,
-  withNames,
   withNamesOf,
 } from '../../core/evidence/index.ts';
-import { roleOf } from '../../core/patches/index.ts';
 import type { TestCommand } from '../../core/settings/index.ts';
-import { avaTests } from '../../core/test-reports/index.ts';
 import type { CheckRunner } from './areas.ts';
 import type { ExaminationTime } from './time.ts';
 import { runOn, type Tree, type TreeRun } from './trees.ts';
@@ -82,11 +79,9 @@ async function rerunOnce(
 ): Promise<TestRun | null> {
   const alone = aloneCommands(runner, options, on.left);
   if (alone) {
-    const { commands, names } = alone;
-    const result = await runOn(runner, tree, { ...options, commands });
+    const result = await runOn(runner, tree, { ...options, commands: alone });
     // If the runner turns out not to accept file names, the result says nothing about the tests.
-    if (result.kind === 'ran' && result.run.source === on.run.source)
-      return withNames(result.run, (id) => names.get(id) ?? id);
+    if (result.kind === 'ran' && result.run.source === on.run.source) return result.run;
   }
   const { ms, commands } = packageCommands(runner, on.run, on.left) ?? { ms: on.run.ms };
   if (!fitsRepeatBudget({ ms }, SUSPECT_RUNS - 1)) return null;
@@ -109,34 +104,14 @@ function packageCommands(
   return { commands, ms: [...folders].reduce((sum, folder) => sum + (ran.get(folder) ?? 0), 0) };
 }
 
-interface AloneCommands {
-  readonly commands: readonly TestCommand[];
-  /** The tests' names in a run of all files, by those in a run of their files alone, where these differ. */
-  readonly names: ReadonlyMap<string, string>;
-}
-
 /** Commands for the files of these tests; null if a test's file is unknown. */
 function aloneCommands(
-  { baseFiles, plan }: CheckRunner,
+  runner: CheckRunner,
   options: TreeRun,
   ids: readonly string[],
-): AloneCommands | null {
+): readonly TestCommand[] | null {
   const own = options.tests?.map((file) => file.path) ?? [];
-  const known = new Set([...baseFiles, ...own]);
-  const testOfAva = avaTests([...known].filter((path) => roleOf(path) === 'test'));
-  const files = new Set<string>();
-  const names = new Map<string, string>();
-  for (const id of ids) {
-    const first = id === EXIT_CODE ? '' : (id.split(' > ', 1)[0] ?? '');
-    if (known.has(first)) {
-      files.add(first);
-      continue;
-    }
-    const test = testOfAva(id);
-    if (test === null) return null;
-    files.add(test.file);
-    names.set(`${test.file} > ${test.title}`, id);
-  }
-  const commands = plan.focus([...files]);
-  return commands && { commands, names };
+  const known = new Set([...runner.baseFiles, ...own]);
+  const files = ids.map((id) => (id === EXIT_CODE ? '' : (id.split(' > ', 1)[0] ?? '')));
+  return files.every((file) => known.has(file)) ? runner.plan.focus([...new Set(files)]) : null;
 }

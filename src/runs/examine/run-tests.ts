@@ -12,6 +12,7 @@ import {
   succeeded,
   type TestedCommand,
   type TestRun,
+  withFilesOfAva,
 } from '../../core/evidence/index.ts';
 import {
   asInUsual,
@@ -73,7 +74,8 @@ export async function runTests(
   const merged = withChecks(runs.length > 0 ? mergeTestRuns(runs) : NOT_RUN, checks);
   const whole = tested.some((one) => isUnread(one) || hangs(one)) ? { ...merged, commands: tested } : merged;
   const isByPackage = commands.some((command) => command.package !== undefined);
-  return isByPackage ? { ...whole, packages: packagesOf(done) } : whole;
+  const run = isByPackage ? { ...whole, packages: packagesOf(done) } : whole;
+  return withFilesOfAva(run, runner.baseFiles);
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   type TestRun,
   testsAlone,
   type WrittenTestFile,
+  withFilesOfAva,
   withNamesOf,
 } from '../../core/evidence/index.ts';
 import { inParallel } from '../../core/model/index.ts';
@@ -199,8 +200,10 @@ type WithTests =
 export async function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
   const result = await rememberedRun(runner, tree, options);
   if (result.kind !== 'ran') return result;
-  const { baseTests: base } = runner;
-  return { kind: 'ran', run: base ? comparedByRules(base, withNamesOf(base, result.run)) : result.run };
+  const { baseFiles, baseTests: base } = runner;
+  const own = (options.tests ?? []).map(({ path }) => path);
+  const run = withFilesOfAva(result.run, [...baseFiles, ...own]);
+  return { kind: 'ran', run: base ? comparedByRules(base, withNamesOf(base, run)) : run };
 }
 
 function rememberedRun(runner: CheckRunner, tree: Tree, options: TreeRun): Promise<WithTests> {
