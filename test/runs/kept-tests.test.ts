@@ -41,6 +41,7 @@ function openWorld() {
       services: null,
       task: { settings: Settings.parse(settings) },
       types: [],
+      baseFiles: [],
     });
   return {
     notes,

@@ -44,6 +44,7 @@ async function examined(
   const runner = partial<CheckRunner>(
     {
       base: BASE,
+      baseFiles: [],
       binds: [],
       plan: { commands: [{ command: 'node --test', args: [], env: {}, report: null, prefix: '' }] },
       task: { runId: 'r1', settings: Settings.parse({}) },

@@ -20,11 +20,11 @@ export function withFilesOfAva(run: TestRun, files: readonly string[]): TestRun 
   if (ids.length === 0) return run;
   const known = new Set(files);
   const names = new Map<string, string>();
-  for (const [folder, own] of Map.groupBy(ids, folderOf)) {
+  for (const [folder, own] of Map.groupBy(ids, packageFolderOf)) {
     if (known.has(folder)) continue;
-    const fileOf = filesIn(folder, own, files);
+    const fileOf = fileFinder(folder, own, files);
     for (const id of own) {
-      const found = fileOf(nameIn(folder, id));
+      const found = fileOf(nameInPackage(folder, id));
       if (found) names.set(id, [...(folder === '' ? [] : [folder]), found.file, found.title].join(BEHIND));
     }
   }
@@ -32,10 +32,10 @@ export function withFilesOfAva(run: TestRun, files: readonly string[]): TestRun 
 }
 
 /** The folder of a workspace's package in front of an id; empty for none. */
-const folderOf = (id: string): string =>
+const packageFolderOf = (id: string): string =>
   id.slice(0, Math.max(0, id.lastIndexOf(BEHIND, id.indexOf(SEPARATOR))));
 
-const nameIn = (folder: string, id: string): string =>
+const nameInPackage = (folder: string, id: string): string =>
   folder === '' ? id : id.slice(folder.length + BEHIND.length);
 
 interface AvaTest {
@@ -47,16 +47,16 @@ interface AvaTest {
 type FindFile = (name: string) => AvaTest | null;
 
 /** Finds the files of tests, below the shared folder that explains most of their names. */
-function filesIn(folder: string, ids: readonly string[], files: readonly string[]): FindFile {
+function fileFinder(folder: string, ids: readonly string[], files: readonly string[]): FindFile {
   const inFolder = files.flatMap((path) => {
     if (roleOf(path) !== 'test') return [];
     if (folder === '') return [path];
     return path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [];
   });
-  const byStem = Map.groupBy(inFolder, (path) => stemOf(path.split('/').at(-1) ?? ''));
+  const byStem = Map.groupBy(inFolder, (path) => avaFileName(path.split('/').at(-1) ?? ''));
   const votes = new Map<string, number>();
   for (const id of ids.slice(0, MAX_SAMPLED)) {
-    const parts = nameIn(folder, id).split(SEPARATOR).slice(0, -1);
+    const parts = nameInPackage(folder, id).split(SEPARATOR).slice(0, -1);
     const shared = parts.flatMap((stem, at) =>
       (byStem.get(stem) ?? []).flatMap((file) => sharedFolder(file, parts.slice(0, at)) ?? []),
     );
@@ -97,10 +97,10 @@ function filesBelow(shared: string, files: readonly string[]): FindFile {
 
 function avaName(file: string): string {
   const parts = file.split('/').filter((part) => part !== UNNAMED_FOLDER);
-  return [...parts.slice(0, -1), stemOf(parts.at(-1) ?? '')].join(SEPARATOR);
+  return [...parts.slice(0, -1), avaFileName(parts.at(-1) ?? '')].join(SEPARATOR);
 }
 
-const stemOf = (file: string): string =>
+const avaFileName = (file: string): string =>
   file
     .replace(/\.spec\./, '.')
     .replace(/\.test\./, '.')
