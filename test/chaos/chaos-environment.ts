@@ -28,7 +28,7 @@ export const PLACE = { owner: OWNER, name: 'tiny' } as const;
  * Milliseconds that all runs may take together from the last fault on, restarts included: dozens of times what they do on
  * an idle machine, and less than a test may take.
  */
-const PATIENCE_MS = 900_000;
+const PATIENCE_MS = 600_000;
 const LOOK_EVERY_MS = 100;
 
 /** GitHub and the models live here and see everything; the App lives in processes that come and go. */

@@ -7,25 +7,35 @@ const SEPARATOR = ' › ';
 /** Between the parts of an id. */
 const BEHIND = ' > ';
 const UNNAMED_FOLDER = '__tests__';
+/** Parts of a name that are searched for its file. Our default: a test's file is seldom that deep below the shared folder. */
+const MAX_FILE_PARTS = 12;
 /** Names from which the folder is found that files have in common. Our default. */
 const MAX_SAMPLED = 1_000;
 
 /**
  * A run in which tests of AVA are named by their files, as those of other runners are: AVA names them by a part of the
  * path only, without the folder that all files share. `files` are those of the repository; where two of them have the
- * same name, the first one counts. Tests of other runners, and of files that are not found, keep their names.
+ * same name, the first one counts. A test has the name that it has in another run (`like`, of the base commit), whichever
+ * tests ran. Tests of other runners, and of files that are not found, keep their names.
  */
-export function withFilesOfAva(run: TestRun, files: readonly string[]): TestRun {
+export function withFilesOfAva(
+  run: TestRun,
+  files: readonly string[],
+  like: Pick<TestRun, 'tests'> = { tests: {} },
+): TestRun {
   const ids = [...Object.keys(run.tests), ...(run.flaky ?? [])].filter((id) => id.includes(SEPARATOR));
   if (ids.length === 0) return run;
   const known = new Set(files);
   const names = new Map<string, string>();
   for (const [folder, own] of Map.groupBy(ids, packageFolderOf)) {
     if (known.has(folder)) continue;
-    const fileOf = fileFinder(folder, own, files);
-    for (const id of own) {
-      const found = fileOf(nameInPackage(folder, id));
-      if (found) names.set(id, [...(folder === '' ? [] : [folder]), found.file, found.title].join(BEHIND));
+    const idOf = ({ file, title }: AvaTest) => [...(folder === '' ? [] : [folder]), file, title].join(BEHIND);
+    const isKnown = (test: AvaTest) => Object.hasOwn(like.tests, idOf(test));
+    const ofPackage = own.map((id) => nameInPackage(folder, id));
+    const find = fileFinder(ofPackage, testFilesIn(folder, files), isKnown);
+    for (const [at, name] of ofPackage.entries()) {
+      const found = find(name);
+      if (found) names.set(own[at] ?? '', idOf(found));
     }
   }
   return names.size === 0 ? run : withNames(run, (id) => names.get(id) ?? id);
@@ -46,24 +56,36 @@ interface AvaTest {
 
 type FindFile = (name: string) => AvaTest | null;
 
-/** Finds the files of tests, below the shared folder that explains most of their names. */
-function fileFinder(folder: string, ids: readonly string[], files: readonly string[]): FindFile {
-  const inFolder = files.flatMap((path) => {
+/** Test files below a folder, from there. */
+const testFilesIn = (folder: string, files: readonly string[]): readonly string[] =>
+  files.flatMap((path) => {
     if (roleOf(path) !== 'test') return [];
     if (folder === '') return [path];
     return path.startsWith(`${folder}/`) ? [path.slice(folder.length + 1)] : [];
   });
-  const byStem = Map.groupBy(inFolder, (path) => avaFileName(path.split('/').at(-1) ?? ''));
+
+/** Finds the files of tests, below the shared folder that explains most names, first of all those of known tests. */
+function fileFinder(
+  names: readonly string[],
+  files: readonly string[],
+  isKnown: (test: AvaTest) => boolean,
+): FindFile {
+  const byStem = Map.groupBy(files, (path) => avaFileName(path.split('/').at(-1) ?? ''));
   const votes = new Map<string, number>();
-  for (const id of ids.slice(0, MAX_SAMPLED)) {
-    const parts = nameInPackage(folder, id).split(SEPARATOR).slice(0, -1);
-    const shared = parts.flatMap((stem, at) =>
-      (byStem.get(stem) ?? []).flatMap((file) => sharedFolder(file, parts.slice(0, at)) ?? []),
-    );
-    for (const one of new Set(shared)) votes.set(one, (votes.get(one) ?? 0) + 1);
+  for (const name of names.slice(0, MAX_SAMPLED)) {
+    const parts = name.split(SEPARATOR);
+    const own = new Map<string, number>();
+    for (const [at, stem] of parts.slice(0, Math.min(MAX_FILE_PARTS, parts.length - 1)).entries()) {
+      const title = parts.slice(at + 1).join(SEPARATOR);
+      for (const file of byStem.get(stem) ?? []) {
+        const shared = sharedFolder(file, parts.slice(0, at));
+        if (shared !== null) own.set(shared, isKnown({ file, title }) ? MAX_SAMPLED : 1);
+      }
+    }
+    for (const [shared, weight] of own) votes.set(shared, (votes.get(shared) ?? 0) + weight);
   }
-  const [best] = [...votes].toSorted(([a, most], [b, more]) => more - most || b.length - a.length);
-  return best ? filesBelow(best[0], inFolder) : () => null;
+  const [best] = [...votes].toSorted(([a, most], [b, more]) => more - most || a.length - b.length);
+  return best ? filesBelow(best[0], files) : () => null;
 }
 
 /** The folder above a file, without those that AVA names; null if it has others. Ends with a slash, or is empty. */
@@ -87,7 +109,7 @@ function filesBelow(shared: string, files: readonly string[]): FindFile {
   return (name) => {
     const parts = name.split(SEPARATOR);
     // A title may contain the separator too, so the longest name of a file counts.
-    for (let length = parts.length - 1; length > 0; length--) {
+    for (let length = Math.min(MAX_FILE_PARTS, parts.length - 1); length > 0; length--) {
       const file = byName.get(parts.slice(0, length).join(SEPARATOR));
       if (file !== undefined) return { file, title: parts.slice(length).join(SEPARATOR) };
     }

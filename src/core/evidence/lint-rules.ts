@@ -19,23 +19,19 @@ interface RuleLine {
   readonly isWarning: boolean;
 }
 
-/** ESLint, XO and stylelint: below the name of the file, the place, the message and, behind spaces, the rule. */
+/** ESLint, XO, stylelint and Next: below the file, the place, the message and, behind spaces, the rule. */
 const BELOW_FILE =
-  /^\s*(?:(?<mark>[✖×⚠])\s*)?\d+:\d+\s+(?:(?<after>[✖×⚠])\s*)?(?:(?<severity>error|warning)\s+)?(?<text>\S.*)$/u;
-/** A file alone on a line; XO adds the place of its first finding. */
+  /^\s*(?:(?<mark>[✖×⚠])\s*)?\d+:\d+\s+(?:(?<after>[✖×⚠])\s*)?(?:(?<severity>error|warning):?\s+)?(?<text>\S.*)$/iu;
+/** A file alone on a line; XO adds the place of its first finding. An empty line ends its findings. */
 const FILE_LINE = /^\s*(\S+\.\w+)(?::\d+:\d+)?$/;
 /** The form of compilers. Biome writes the rule in place of the message. */
-const WITH_FILE = /^\s*(?<file>[^\s:][^:]*):\d+(?::\d+)?:?\s+(?<text>\S.*)$/;
-/**
- * Where the rule is, in the form of compilers: pylint, Flake8, Ruff and markdownlint; RuboCop; Biome; standard and
- * golangci-lint; ESLint (`unix`) and ShellCheck (`gcc`).
- */
+const WITH_FILE = /^\s*(?<file>[^\s:[][^:]*):\d+(?::\d+)?:?\s+(?<text>[^\s[-].*)$/;
+/** Where the rule is then: pylint, Flake8, Ruff and markdownlint; RuboCop; Biome; standard and golangci-lint. */
 const RULES_IN_TEXT: readonly RegExp[] = [
   /^(?:(?<severity>error|warning) )?(?<rule>[A-Z]{1,6}\d{2,5})\b/,
-  /^(?<severity>[CWEFR]): (?:\[Correctable\] )?(?<rule>[A-Z]\w{0,60}\/\w{1,60}):/,
+  /^[CWEFR]: (?:\[Correctable\] )?(?<rule>[A-Z]\w{0,60}(?:\/\w{1,60}){1,4}):/,
   /^(?<rule>(?:lint|assist)\/[\w/]{1,100})/,
-  /\((?<rule>[@\w][\w@/.-]{0,100})\)(?: \((?<severity>warning)\))?$/,
-  /\[(?:(?<severity>Error|Warning)\/)?(?<rule>[@\w][\w@/.-]{0,100})\]$/,
+  /\((?<rule>[@a-z][\w@/.-]{0,100})\)(?: \((?<severity>warning)\))?$/,
 ];
 /** Lines without a place: Oxlint; Ruff; Biome's formatter; Prettier, which has one rule. */
 const WITHOUT_PLACE: readonly RegExp[] = [
@@ -47,35 +43,48 @@ const WITHOUT_PLACE: readonly RegExp[] = [
 const NOT_FORMATTED = 'format';
 /** What ESLint says of a file in which it checks no rule. */
 const UNREADABLE_FILE = 'Parsing error';
-const WARNINGS: ReadonlySet<string | undefined> = new Set(['warning', 'Warning', 'W', '⚠', '!']);
+const WARNINGS: ReadonlySet<string | undefined> = new Set(['warning', '⚠', '!']);
 /** Biome says in a line of its own how severe the finding above is. */
-const SEVERITY_BELOW = /^\s+(?<mark>[×✖!⚠]) /u;
+const SEVERITY_BELOW = /^\s+(?<mark>[×✖!⚠iℹ]) /u;
+const ERRORS: ReadonlySet<string | undefined> = new Set(['×', '✖']);
+const BIOME_HEADING = / ━/u;
 const BELONGS_TO_BIOME = /^(?:lint|assist)\//;
+/** Biome prints 20 findings by default. */
+const LEAVES_OUT = /^(?:Diagnostics not shown: \d|The number of diagnostics exceeds)/;
 /** Colours, and links around the names of rules. */
 const COLOURS_AND_LINKS = /\p{Cc}(?:\[[\d;]*m|\]8;;[^\p{Cc}]*\p{Cc}\\?)/gu;
 
-/** The rules that a linter finds broken, by its output. Null if it names none, or too many. */
+/**
+ * The rules that a linter finds broken, by its output. Null if it names none, too many, or not all: those that are left
+ * out might be new ones.
+ */
 export function brokenRules(output: string): BrokenRules | null {
   const rules = new Map<string, LintFinding>();
   let file = '';
-  let pending: string | null = null;
+  let unrated: string | null = null;
   for (const raw of output.split('\n')) {
     const line = raw.slice(0, MAX_READ_LINE_CHARS).replace(COLOURS_AND_LINKS, '').trimEnd();
-    const mark = pending === null ? undefined : SEVERITY_BELOW.exec(line)?.groups?.mark;
-    if (pending !== null && mark !== undefined) {
-      const { text } = rules.get(pending) ?? { text: '' };
-      if (!WARNINGS.has(mark)) rules.set(pending, { text });
-      pending = null;
-    }
-    file = FILE_LINE.exec(line)?.[1] ?? file;
-    const found = ruleIn(line);
+    if (LEAVES_OUT.test(line)) return null;
+    unrated = rated(rules, unrated, line);
+    file = line === '' ? '' : (FILE_LINE.exec(line)?.[1] ?? file);
+    const found = ruleIn(line, file);
     if (found === null) continue;
     const isBiome = BELONGS_TO_BIOME.test(found.rule);
-    if (isBiome) pending = found.rule;
+    if (isBiome) unrated = found.rule;
     addFinding(rules, { ...found, isWarning: found.isWarning || isBiome }, findingText(line, file));
     if (rules.size > MAX_RULES) return null;
   }
   return rules.size > 0 ? Object.fromEntries(rules) : null;
+}
+
+/** Notes how severe Biome's last finding is, if this line says it. Returns its rule while that is not known. */
+function rated(rules: Map<string, LintFinding>, unrated: string | null, line: string): string | null {
+  if (unrated === null || BIOME_HEADING.test(line)) return null;
+  const mark = SEVERITY_BELOW.exec(line)?.groups?.mark;
+  if (mark === undefined) return unrated;
+  const finding = rules.get(unrated);
+  if (finding && ERRORS.has(mark)) rules.set(unrated, { text: finding.text });
+  return null;
 }
 
 /** A rule may warn in one place and fail in another: then it fails. */
@@ -94,24 +103,23 @@ const findingText = (line: string, file: string): string => {
   return file !== '' && BELOW_FILE.test(line) ? `${file} ${text}` : text;
 };
 
-function ruleIn(line: string): RuleLine | null {
-  const below = BELOW_FILE.exec(line)?.groups;
+function ruleIn(line: string, file: string): RuleLine | null {
+  const below = file === '' ? undefined : BELOW_FILE.exec(line)?.groups;
   if (below) {
     const { text = '', severity, mark, after } = below;
     const rule = lastColumn(text) ?? (text.startsWith(UNREADABLE_FILE) ? UNREADABLE_FILE : null);
-    return rule === null
-      ? null
-      : { rule, isWarning: [severity, mark, after].some((one) => WARNINGS.has(one)) };
+    const marks = [severity?.toLowerCase(), mark, after];
+    return rule === null ? null : { rule, isWarning: marks.some((one) => WARNINGS.has(one)) };
   }
   const text = WITH_FILE.exec(line)?.groups?.text;
   return text === undefined ? firstRule(WITHOUT_PLACE, line) : firstRule(RULES_IN_TEXT, text);
 }
 
-/** What stands behind the last two spaces; null if that is more than one word. */
+/** What stands behind the last two spaces; null if that is no name. */
 function lastColumn(text: string): string | null {
   const at = text.lastIndexOf('  ');
   const last = at < 0 ? '' : text.slice(at + 2);
-  return /^[\w@/.-]+$/.test(last) ? last : null;
+  return /^[@\w][\w@/.-]{0,100}$/.test(last) ? last : null;
 }
 
 function firstRule(forms: readonly RegExp[], text: string): RuleLine | null {

@@ -75,7 +75,7 @@ export async function runTests(
   const whole = tested.some((one) => isUnread(one) || hangs(one)) ? { ...merged, commands: tested } : merged;
   const isByPackage = commands.some((command) => command.package !== undefined);
   const run = isByPackage ? { ...whole, packages: packagesOf(done) } : whole;
-  return withFilesOfAva(run, runner.baseFiles);
+  return withFilesOfAva(run, runner.baseFiles, runner.baseTests);
 }
 
 /**

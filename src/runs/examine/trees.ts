@@ -202,7 +202,7 @@ export async function runOn(runner: CheckRunner, tree: Tree, options: TreeRun): 
   if (result.kind !== 'ran') return result;
   const { baseFiles, baseTests: base } = runner;
   const own = (options.tests ?? []).map(({ path }) => path);
-  const run = withFilesOfAva(result.run, [...baseFiles, ...own]);
+  const run = withFilesOfAva(result.run, [...baseFiles, ...own], base);
   return { kind: 'ran', run: base ? comparedByRules(base, withNamesOf(base, run)) : run };
 }
 

@@ -56,6 +56,19 @@ describe('tests that AVA names by a part of their file’s path', () => {
     ]);
   });
 
+  test('whichever tests ran', () => {
+    const files = ['test/index.js', 'test/only.js', 'packages/x/test/index.js'];
+    const base = withFilesOfAva(runOf(['index › a', 'only › b']), files);
+    expect(Object.keys(base.tests)).toEqual(['test/index.js > a', 'test/only.js > b']);
+    // With a candidate, `test/only.js` crashes.
+    const run = withFilesOfAva(runOf(['index › a']), files, base);
+    expect(Object.keys(run.tests)).toEqual(['test/index.js > a']);
+    const below = { tests: { 'packages/x/test/index.js > a': 'passed' } } as const;
+    expect(Object.keys(withFilesOfAva(runOf(['index › a']), files, below).tests)).toEqual(
+      Object.keys(below.tests),
+    );
+  });
+
   test('also in a package of a workspace', () => {
     const files = ['packages/a/test/sum.js', 'packages/b/test/sum.js'];
     expect(idsOf(['packages/a > sum › adds', 'packages/b > sum › adds'], files)).toEqual([
