@@ -23,7 +23,7 @@ interface RuleLine {
 const BELOW_FILE =
   /^\s*(?:(?<mark>[✖×⚠])\s*)?\d+:\d+\s+(?:(?<after>[✖×⚠])\s*)?(?:(?<severity>error|warning):?\s+)?(?<text>\S.*)$/iu;
 /** A file alone on a line; XO adds the place of its first finding. An empty line ends its findings. */
-const FILE_LINE = /^\s*(\S+\.\w+)(?::\d+:\d+)?$/;
+const FILE_LINE = /^\s*(\/\S.*|\S.*\.\w+?)(?::\d+:\d+)?$/;
 /** The form of compilers. Biome writes the rule in place of the message. */
 const WITH_FILE = /^\s*(?<file>[^\s:[][^:]*):\d+(?::\d+)?:?\s+(?<text>[^\s[-].*)$/;
 /** Where the rule is then: pylint, Flake8, Ruff and markdownlint; RuboCop; Biome; standard and golangci-lint. */

@@ -127,6 +127,13 @@ describe('the rules that a linter finds broken are read from its output', () => 
     expect(brokenRules(OUTPUTS.XO)?.['no-var']?.text).toMatch(/^index\.js ✖ 1:1 Unexpected var/);
   });
 
+  test.each(['/repo/bin/cli', 'docs/a file.js', '  index.js:1:1'])('below %s, too', (file) => {
+    expect(named(`${file}\n  1:1  error  Text  semi\n`)).toEqual({ semi: 'error' });
+    expect(named(`${file}\n  1:1  error  Text  semi\n\n  2:2  error  Text  eqeqeq\n`)).toEqual({
+      semi: 'error',
+    });
+  });
+
   test('a rule that warns in one place and fails in another fails', () => {
     const line = (at: string, severity: string) => `  ${at}  ${severity}  Expected '==='  eqeqeq`;
     const output = ['src/a.js', line('1:1', 'warning'), line('2:2', 'error'), line('3:3', 'warning')].join(
