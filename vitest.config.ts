@@ -31,7 +31,7 @@ class LongFilesFirst extends BaseSequencer {
     return (await super.sort(files)).toSorted((one, other) => place(one) - place(other));
   }
 
-  /** Deals the files there and back, so that each part (`--shard=1/5`) has as many of the long ones. */
+  /** Deals the files there and back, so that each part (`--shard=1/8`) has as many of the long ones. */
   override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
     return files
