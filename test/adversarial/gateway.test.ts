@@ -477,7 +477,7 @@ test('thousands of calls that a coder sends at once on one connection keep no ot
   const socket = connect(hostile.socket).on('error', () => undefined);
   socket.write(call.repeat(4_000));
   expect((await ask(other)).status).toBe(200);
-  await expect.poll(() => socket.closed, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => socket.closed, { timeout: 240_000 }).toBe(true);
   await provider.close();
   await hostile.close();
   expect(rig.log.lines.join('\n')).toContain('48 calls of this coder are under way');

@@ -106,7 +106,7 @@ const several = (count: number, write: (publisher: Publisher) => Promise<unknown
 
 describe('case 80: the publisher', () => {
   test('case 80: writes at most 80 times a minute and 500 times an hour, for all runs together', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     const storm = openStorm();
     const one = await storm.open();

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { CHROMIUM, launchChromium, signInAt } from './launch.ts';
 
 /** Milliseconds that a page gets to show what is waited for; long, as other tests run at the same time. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 
 /** Stories in a real browser; skipped, which their name says, on a machine that has none. */
 export function inChromium(name: string, stories: (browser: () => Browser) => void): void {

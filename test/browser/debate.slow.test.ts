@@ -8,7 +8,7 @@ import { inChromium, type Site, signIn, type Visitor, visiting } from './chromiu
 import { accessFaults } from './inspect.ts';
 
 /** For a stage of a run on a busy machine. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 
 const LINE = 'A file that ends within quotes is refused, with the number of its line.';
 const QUOTE = 'A comma inside a quoted field belongs to the field.';

@@ -8,7 +8,7 @@ import { everyPage, inChromium, PHONE, type Site, signIn, type Visitor, visiting
 import { accessFaults, injected, overflow } from './inspect.ts';
 
 /** For a stage of a run on a busy machine. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 
 inChromium('in a browser', (browser) => {
   let opened: Awaited<ReturnType<typeof openDemoApp>>;

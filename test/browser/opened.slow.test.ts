@@ -6,7 +6,7 @@ import { atTerminal, withXdgOpen } from '../world/terminal.ts';
 import { inChromium } from './chromium.ts';
 
 /** Milliseconds for a program and a browser to start; long, as other tests run at the same time. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
 
 inChromium('runoff ui --open', (browser) => {
   test('shows the pages in the browser that it opens, and again after a reload', () =>

@@ -10,7 +10,7 @@ import type { AppOptions, Happening } from './app.ts';
 export type Program = 'app' | 'worker';
 
 /** Our default: a start takes a second or two; on a busy machine ten times that. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 240_000;
 /** In which Node writes its report. */
 const REPORT_MS = 2_000;
 

@@ -31,7 +31,7 @@ const CASES = [
 
 test.each(CASES)(
   'a run ends as usual when its way to the database $how for $ms ms',
-  { timeout: 900_000 },
+  { timeout: 1_200_000 },
   ({ how, ms, limits }) =>
     withPreparedChaosEnvironment(
       async (environment) => {

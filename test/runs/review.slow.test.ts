@@ -8,7 +8,7 @@ const TWO = { A: HASTY, B: RIGHT };
 /** Fails on the base and on HASTY, passes on RIGHT. */
 const EMPTY = expecting('', []);
 
-describe('the review of a winner', { timeout: 120_000 }, () => {
+describe('the review of a winner', { timeout: 600_000 }, () => {
   let shared: SharedFixture;
   beforeAll(async () => {
     shared = await openSharedFixture();

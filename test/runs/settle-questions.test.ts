@@ -104,7 +104,7 @@ async function briefWorld(settings: object, ...briefs: readonly Brief[]) {
             const run = await store.run(RUN);
             return [run?.state, run?.dialogue?.inquiries.length];
           },
-          { timeout: 10_000 },
+          { timeout: 240_000 },
         )
         .toEqual([state, inquiry]),
   };

@@ -68,7 +68,7 @@ async function voteWith(
   });
   for (const [until, key] of keys) {
     await vi.waitFor(() => expect(drawn.slice(drawn.lastIndexOf('\u001b[H'))).toMatch(until), {
-      timeout: 60_000,
+      timeout: 240_000,
       interval: 20,
     });
     child.stdin?.write(key);

@@ -110,7 +110,7 @@ test('a person picks by a tick, starts a review run, picks another candidate, an
         (one) => `${one.by.login}: ${one.text} ${one.outcome?.kind}`,
       );
     await expect
-      .poll(audit, { timeout: 30_000 })
+      .poll(audit, { timeout: 240_000 })
       .toEqual([
         `bob: /auto-dev explain ${by.otter} done`,
         'bob: /auto-dev ci done',

@@ -45,7 +45,7 @@ test('a run with a drawn field leaves outcomes that follow the pick, the merge, 
     expect(view.learned?.[0]).toMatch(/^`coders: auto` chose 2 contestants of 8 for a bug/);
     for (const { contestant } of view.candidates) expect(MODELS).toContain(contestant?.model);
     const outcomes = () => world.store.outcomes({ runs: 9 });
-    await expect.poll(async () => (await outcomes()).length, { timeout: 30_000 }).toBe(2);
+    await expect.poll(async () => (await outcomes()).length, { timeout: 240_000 }).toBe(2);
     expect((await outcomes()).map(({ kind, language, pick }) => ({ kind, language, pick }))).toEqual([
       { kind: 'bug', language: 'js', pick: null },
       { kind: 'bug', language: 'js', pick: null },
@@ -67,7 +67,7 @@ test('a run with a drawn field leaves outcomes that follow the pick, the merge, 
     await demo.run(issue, ({ state }) => state === 'merged');
     await expect
       .poll(async () => (await outcomes()).find(({ alias }) => alias === other)?.pull?.state, {
-        timeout: 30_000,
+        timeout: 240_000,
       })
       .toBe('merged');
     await settleOutcomes(world);

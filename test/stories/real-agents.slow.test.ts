@@ -94,7 +94,7 @@ describe('four real agents compete on one issue', () => {
     agents = await installedAgents(NAMES.map((name) => FIELD[name].agent));
   }, INSTALL_MS);
 
-  test('and the one with the best evidence becomes a draft pull request', { timeout: 600_000 }, () =>
+  test('and the one with the best evidence becomes a draft pull request', { timeout: 1_200_000 }, () =>
     withDemoApp({ agents, scripts, settings: SETTINGS }, async (demo) => {
       const issue = await demo.label();
       // Two waits: real agents alone may take as long as a whole run of the builtin one.

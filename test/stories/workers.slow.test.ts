@@ -86,12 +86,12 @@ describe('a worker of an App', () => {
       const shell = parseEnvironment({ RUNOFF_DATA: join(demo.environment.home, 'data') });
       if (shell.kind === 'invalid') throw new Error(JSON.stringify(shell.problems));
       await expect(pruneByHand(shell.operator, false)).rejects.toThrow('`runoff serve` last used 127.0.0.1');
-      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      await expect.poll(one.leases, { timeout: 240_000 }).toBeGreaterThan(0);
       const { store } = demo.environment.world;
       const steps = (alias: string) => store.steps(id, { alias, limit: 2_000 });
       const hasSpoken = async () =>
         (await store.stepTotals(id)).filter(({ last }) => last > 2).map(({ alias }) => alias);
-      await expect.poll(hasSpoken, { timeout: 60_000 }).not.toEqual([]);
+      await expect.poll(hasSpoken, { timeout: 240_000 }).not.toEqual([]);
       await kill(one.process);
       const aliases = await hasSpoken();
       const before = await Promise.all(aliases.map(steps));
@@ -119,7 +119,7 @@ describe('a worker of an App', () => {
       const one = await startWorker(demo.environment, 'one');
       const issue = await demo.label();
       const { id } = await demo.run(issue, (view) => view.candidates.some(({ state }) => state === 'coding'));
-      await expect.poll(one.leases, { timeout: 60_000 }).toBeGreaterThan(0);
+      await expect.poll(one.leases, { timeout: 240_000 }).toBeGreaterThan(0);
       const two = await startWorker(demo.environment, 'two');
       expect(await one.leases()).toBeGreaterThan(0);
 
@@ -140,7 +140,7 @@ describe('a worker of an App', () => {
 
       const cancelled = performance.now();
       await cancelRun(demo.environment.world, id, 'a person cancelled it');
-      await expect.poll(two.leases, { interval: 20, timeout: 20_000 }).toBe(0);
+      await expect.poll(two.leases, { interval: 20, timeout: 240_000 }).toBe(0);
       const ms = performance.now() - cancelled;
       process.stdout.write(`cancel reached the coders of a worker in ${Math.round(ms)} ms\n`);
     }));

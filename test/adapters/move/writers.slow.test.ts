@@ -37,7 +37,7 @@ test('a command that connects during a move can read, but not write what the mov
   const options = { launchLock: LAUNCH_LOCK, prepare, dryRun: false, onTable: () => undefined };
   const moving = moveDatabase({ ...options, from: from.url, to: to.url });
   const waits = `select 1 from pg_locks where mode = 'AccessExclusiveLock' and not granted`;
-  await expect.poll(() => to.query(waits), { timeout: 60_000 }).toHaveLength(1);
+  await expect.poll(() => to.query(waits), { timeout: 240_000 }).toHaveLength(1);
 
   const store = await openStore(from.url, { limits: { ...LIMITS, lockMs: 200 } });
   expect((await store.run('r1'))?.state).toBe('queued');

@@ -191,7 +191,7 @@ describe('the silence of a process', () => {
     await once(frozen.stdout, 'data');
     expect(await self.expire(MINUTE, noneFound)).toEqual([]);
     await expect
-      .poll(() => self.expire(MINUTE, async () => undefined), { timeout: 10_000 })
+      .poll(() => self.expire(MINUTE, async () => undefined), { timeout: 240_000 })
       .toEqual(['app-c']);
     // When it wakes, it must not delete the mark of the next silence under the same name.
     await process('app-c', 'second');
