@@ -41,7 +41,6 @@ function openWorld() {
       services: null,
       task: { settings: Settings.parse(settings) },
       types: [],
-      baseFiles: [],
     });
   return {
     notes,

@@ -7,7 +7,7 @@ const SEPARATOR = ' › ';
 /** Between the parts of an id. */
 const BEHIND = ' > ';
 const UNNAMED_FOLDER = '__tests__';
-/** Parts of a name that are searched for its file. Our default: a test's file is seldom that deep below the shared folder. */
+/** Parts of a name that are searched for its file. Our default: files of tests are seldom as deep below that folder. */
 const MAX_FILE_PARTS = 12;
 /** Names from which the folder is found that files have in common. Our default. */
 const MAX_SAMPLED = 1_000;
@@ -35,7 +35,8 @@ export function withFilesOfAva(
     const find = fileFinder(ofPackage, testFilesIn(folder, files), isKnown);
     for (const [at, name] of ofPackage.entries()) {
       const found = find(name);
-      if (found) names.set(own[at] ?? '', idOf(found));
+      // Two tests would become one, and the result of one of them would be lost.
+      if (found && !Object.hasOwn(run.tests, idOf(found))) names.set(own[at] ?? '', idOf(found));
     }
   }
   return names.size === 0 ? run : withNames(run, (id) => names.get(id) ?? id);
@@ -98,7 +99,7 @@ function sharedFolder(file: string, named: readonly string[]): string | null {
   return folders.map((one) => `${one}/`).join('');
 }
 
-/** As `lib/reporters/prefix-title.js` of AVA 1 to 7 does it. */
+/** As `lib/reporters/prefix-title.js` of AVA 7 does it; AVA 6 names tests in the same way. */
 function filesBelow(shared: string, files: readonly string[]): FindFile {
   const byName = new Map<string, string>();
   for (const file of files) {

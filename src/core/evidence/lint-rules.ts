@@ -51,8 +51,15 @@ const BIOME_HEADING = / ━/u;
 const BELONGS_TO_BIOME = /^(?:lint|assist)\//;
 /** Biome prints 20 findings by default. */
 const LEAVES_OUT = /^(?:Diagnostics not shown: \d|The number of diagnostics exceeds)/;
-/** Colours, and links around the names of rules. */
+
+/** tsc colours its output if its configuration says so; Biome also puts links around the names of rules. */
 const COLOURS_AND_LINKS = /\p{Cc}(?:\[[\d;]*m|\]8;;[^\p{Cc}]*\p{Cc}\\?)/gu;
+
+/** The lines of a checker's output, cut and without colours and spaces at their end. */
+export const outputLines = (output: string): readonly string[] =>
+  output
+    .split('\n')
+    .map((line) => line.slice(0, MAX_READ_LINE_CHARS).replace(COLOURS_AND_LINKS, '').trimEnd());
 
 /**
  * The rules that a linter finds broken, by its output. Null if it names none, too many, or not all: those that are left
@@ -62,8 +69,7 @@ export function brokenRules(output: string): BrokenRules | null {
   const rules = new Map<string, LintFinding>();
   let file = '';
   let unrated: string | null = null;
-  for (const raw of output.split('\n')) {
-    const line = raw.slice(0, MAX_READ_LINE_CHARS).replace(COLOURS_AND_LINKS, '').trimEnd();
+  for (const line of outputLines(output)) {
     if (LEAVES_OUT.test(line)) return null;
     unrated = rated(rules, unrated, line);
     file = line === '' ? '' : (FILE_LINE.exec(line)?.[1] ?? file);

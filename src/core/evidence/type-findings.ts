@@ -1,10 +1,9 @@
 import type { TypeFinding } from './evidence.ts';
+import { outputLines } from './lint-rules.ts';
 
 /** Characters of one message, and findings of one run, that are kept. More findings are no basis for a comparison. */
 const MAX_MESSAGE_CHARS = 500;
 const MAX_FINDINGS = 5_000;
-/** Characters of one line that are read. */
-const MAX_READ_LINE_CHARS = 2_000;
 
 /**
  * The formats of tsc (plain and pretty), pyright, mypy, `go vet`, and `cargo check` in its short format. Only errors:
@@ -29,9 +28,6 @@ const RUST_SUMMARY = /^error: (?:could not compile|aborting due to)/;
 /** mypy found something that kept it from checking anything else. */
 const CHECKED_LITTLE = /errors prevented further checking/;
 
-/** tsc colours its output if its configuration says so. */
-const COLOURS = /\p{Cc}\[[\d;]*m/gu;
-
 /**
  * Findings in the output of a type checker that runs in `folder`; null if they are too many, or if it checked only a
  * part.
@@ -40,8 +36,7 @@ export function typeFindings(output: string, folder = ''): readonly TypeFinding[
   if (CHECKED_LITTLE.test(output)) return null;
   const found: TypeFinding[] = [];
   let pending: string | null = null;
-  for (const raw of output.split('\n')) {
-    const line = raw.slice(0, MAX_READ_LINE_CHARS).replace(COLOURS, '').trimEnd();
+  for (const line of outputLines(output)) {
     const place = pending === null ? null : RUST_PLACE.exec(line);
     if (pending !== null && place?.groups) {
       found.push(finding({ ...place.groups, message: pending }));

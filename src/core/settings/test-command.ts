@@ -23,7 +23,7 @@ export interface TestCommand {
   readonly begins?: readonly [after: string, alone: string];
   /** The command runs no tests, such as a linter: it counts as one test with this id, which passes with exit code 0. */
   readonly check?: string;
-  /** Such a command is a linter. */
+  /** The `check` is a linter. */
   readonly lints?: true;
   /** Folder of the tested workspace package; absent otherwise. */
   readonly package?: string;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { leftOutTypeCheck, succeeded, type TestRun, withFilesOfAva } from '../../core/evidence/index.ts';
+import { leftOutTypeCheck, succeeded, type TestRun } from '../../core/evidence/index.ts';
 import type { World } from '../context.ts';
 import type { CheckRunner } from '../examine/index.ts';
 import { unlessDamaged } from '../stage.ts';
@@ -33,7 +33,7 @@ export async function keptTests(ports: KeptPorts, runner: CheckRunner): Promise<
   const ageMs = kept === null ? Number.POSITIVE_INFINITY : ports.clock.now() - kept.at;
   if (kept === null || ageMs < 0 || ageMs > KEPT_MS) return null;
   const text = await unlessDamaged(ports.artifacts.get(kept.tests));
-  return text === null ? null : withFilesOfAva(JSON.parse(text) as TestRun, runner.baseFiles);
+  return text === null ? null : (JSON.parse(text) as TestRun);
 }
 
 /** A damaged note is none. */

@@ -85,6 +85,13 @@ describe('tests that AVA names by a part of their file’s path', () => {
     expect(withFilesOfAva(once, FILES)).toEqual(once);
   });
 
+  test('keep their names where another test has that name already', () => {
+    const run = runOf(['abort › stops'], {
+      tests: { 'abort › stops': 'failed', 'test/abort.ts > stops': 'passed' },
+    });
+    expect(withFilesOfAva(run, FILES).tests).toEqual(run.tests);
+  });
+
   test('with their messages, and flaky ones', () => {
     const run = runOf(['abort › fails'], { messages: { 'abort › fails': 'no' }, flaky: ['timings › none'] });
     expect(withFilesOfAva(run, FILES)).toMatchObject({
