@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa, type Options } from 'execa';
-import { Fault, mayStartLater, programKilled, runToEnd } from '../../core/model/index.ts';
+import { Fault, machineFaultIn, mayStartLater, programKilled, runToEnd } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
 
 /** Milliseconds for which one scan of /proc is reused by all sandboxes. */
@@ -121,16 +121,12 @@ function inNamespace(pid: string): NamespaceMember {
   };
   const threads = (): readonly string[] =>
     readStat(Number(pid))?.state === 'Z' ? whileAlive(() => readdirSync(`/proc/${pid}/task`), []) : [];
-  return look(pid) ?? firstFound(threads(), look) ?? { id: Number(pid), namespace: '' };
-}
-
-/** The first result of `look` that is not null; null if there is none. */
-function firstFound<T>(ids: readonly string[], look: (id: string) => T | null): T | null {
-  for (const id of ids) {
-    const found = look(id);
-    if (found !== null) return found;
-  }
-  return null;
+  const found =
+    look(pid) ??
+    threads()
+      .map(look)
+      .find((thread) => thread !== null);
+  return found ?? { id: Number(pid), namespace: '' };
 }
 
 /**
@@ -254,7 +250,10 @@ export async function commandEnd(
 export const spawnFault = (program: string, error: NodeJS.ErrnoException): Fault =>
   mayStartLater(error.code)
     ? programKilled(program, { kind: 'lost', how: `could not be started: ${error.code}` })
-    : new Fault('SANDBOX_UNAVAILABLE', `${program} could not be started: ${error.message}`);
+    : new Fault(
+        machineFaultIn(error.message) ?? 'SANDBOX_UNAVAILABLE',
+        `${program} could not be started: ${error.message}`,
+      );
 
 /** O_CLOEXEC as /proc/PID/fdinfo shows it; the same on x64 and arm64. */
 const CLOSE_ON_EXEC = 0o2000000;

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OutputPipes, openPipeMaker, orDiscard } from '../../../src/adapters/sandbox/output-pipes.ts';
+import { spawnFault } from '../../../src/adapters/sandbox/processes.ts';
 
 let root: string;
 let folder: string;
@@ -71,6 +72,17 @@ describe('pipes for the output of a command', () => {
     writeFileSync(join(root, 'file'), '');
     await expect(openPipeMaker(join(root, 'file', 'pipes')).open()).rejects.toMatchObject({
       code: 'SANDBOX_UNAVAILABLE',
+    });
+  });
+
+  test.each([
+    ['ENOSPC: no space left on device, mkdir', 'ENOSPC', 'DISK_FULL'],
+    ['EROFS: read-only file system, mkdir', 'EROFS', 'DISK_FAILING'],
+    ['EMFILE: too many open files, open', 'EMFILE', 'PROGRAM_KILLED'],
+    ['ENOTDIR: not a directory, mkdir', 'ENOTDIR', 'SANDBOX_UNAVAILABLE'],
+  ])('say what the machine lacks: %s', (message, code, fault) => {
+    expect(spawnFault('A command', Object.assign(new Error(message), { code }))).toMatchObject({
+      code: fault,
     });
   });
 });

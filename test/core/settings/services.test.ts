@@ -20,6 +20,8 @@ const job = (services: string, env = '') =>
 const POSTGRES = { name: 'postgres', product: 'Postgres', version: '18.4' } as const;
 const REDIS = { name: 'redis', product: 'Redis', version: '7.0.15' } as const;
 const MARIADB = { name: 'mysql', product: 'MariaDB', version: '10.11.19' } as const;
+/** The script, with the folder in place of /tmp, so that the machine keeps nothing of it. */
+const inFolder = (script: string, folder: string) => script.replaceAll('/tmp/', `${folder}/`);
 const db = (more = '', image = 'postgres:15') => `      db:\n        image: ${image}\n${more}`;
 
 describe('the services of a CI job', () => {
@@ -163,7 +165,7 @@ jobs:
       const { script = '' } =
         servicePlan(job(db('        env: { POSTGRES_DB: orders }\n')), [POSTGRES]) ?? {};
       const env = { PATH: `${folder}:${process.env.PATH}` };
-      return spawnSync('sh', ['-c', `${script}echo tests`], { env, encoding: 'utf8' });
+      return spawnSync('sh', ['-c', `${inFolder(script, folder)}echo tests`], { env, encoding: 'utf8' });
     };
 
     test.each([
@@ -269,7 +271,8 @@ jobs:
       writeFileSync(join(folder, 'mysqld'), server, { mode: 0o755 });
       const { script = '' } = servicePlan(job(db(env, 'mysql:8')), [MYSQL]) ?? {};
       const PATH = `${folder}:${process.env.PATH}`;
-      const ended = spawnSync('sh', ['-c', `${script}echo tests`], { env: { PATH }, encoding: 'utf8' });
+      const argv = ['-c', `${inFolder(script, folder)}echo tests`];
+      const ended = spawnSync('sh', argv, { env: { PATH }, encoding: 'utf8' });
       expect(ended).toMatchObject({ status: 0, stdout: 'tests\n', stderr: '' });
       return readFileSync(join(folder, 'seen'), 'utf8').trim().split('\n');
     };
@@ -310,7 +313,8 @@ jobs:
           query('root', 'a $(id) b'),
           query('root', ''),
         ];
-        const ended = spawnSync('sh', ['-c', `${script}${tries.join('; ')}; ${end}`], { encoding: 'utf8' });
+        const argv = ['-c', `${inFolder(script, folder)}${tries.join('; ')}; ${end}`];
+        const ended = spawnSync('sh', argv, { encoding: 'utf8' });
         expect(ended).toMatchObject({ stdout: 'me@%\tshop\nrefused\nroot@%\tshop\nrefused\n' });
       },
       120_000,
