@@ -1,5 +1,5 @@
 import { chown, mkdir } from 'node:fs/promises';
-import { availableParallelism, totalmem } from 'node:os';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { installCoderPrograms, npmInstall } from '../adapters/coders/index.ts';
@@ -9,6 +9,7 @@ import { openRegistries } from '../adapters/registries/index.ts';
 import {
   discardFolder,
   type InstallPackage,
+  maxTasks,
   type Owner,
   openBubblewrap,
   openContainer,
@@ -53,7 +54,7 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
   await installProbes(toolchain.dir);
   await installAssertionLock(toolchain.dir);
   const parts = { toolchain: toolchain.dir, owner, scratch: paths.scratch };
-  const limits = machineLimits({ memory: machineMemory(), cores: availableParallelism() });
+  const limits = machineLimits({ memory: machineMemory(), tasks: maxTasks() });
   const memoryBytes = operator.sandbox.memory ?? limits.memoryBytes;
   const sandbox = withLimitsOf(backend(operator.sandbox, parts), { ...limits, memoryBytes });
   const probe = await sandbox.probe();
@@ -66,15 +67,21 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
 const MEMORY_SHARE = 1 / 4;
 /** Maximum of that share, bytes: what a hosted runner of CI has. */
 const MAX_DEFAULT_MEMORY = 16 * 2 ** 30;
-/** For each core: test runners start one process or two for each, with about a dozen threads. Our default. */
-const PROCESSES_PER_CORE = 64;
-/** Maximum of them: a quarter of what the shipped deployments allow for all of Runoff (`pids_limit`). */
-const MAX_DEFAULT_PROCESSES = 1_024;
+/** Share of the processes and threads that there may be at the same time: eight sandboxes take all. Our default. */
+const TASKS_SHARE = 1 / 8;
+/**
+ * Maximum of that share. Suites start a Node process for each of many tests, with about a dozen threads, and Node waits
+ * for ever for those that it cannot start: the suite of execa has more than 700 at a time. Our default.
+ */
+const MAX_DEFAULT_PROCESSES = 2_048;
 
-/** The limits of one sandbox on a machine with so many bytes of memory and cores, if the operator says nothing. */
+/**
+ * The limits of one sandbox on a machine with so many bytes of memory, on which so many processes and threads may exist,
+ * if the operator says nothing.
+ */
 export const machineLimits = (machine: {
   readonly memory: number;
-  readonly cores: number;
+  readonly tasks: number;
 }): Pick<Limits, 'memoryBytes' | 'processes'> => ({
   memoryBytes: Math.max(
     DEFAULT_LIMITS.memoryBytes,
@@ -82,7 +89,7 @@ export const machineLimits = (machine: {
   ),
   processes: Math.max(
     DEFAULT_LIMITS.processes,
-    Math.min(PROCESSES_PER_CORE * machine.cores, MAX_DEFAULT_PROCESSES),
+    Math.min(Math.floor(machine.tasks * TASKS_SHARE), MAX_DEFAULT_PROCESSES),
   ),
 });
 

@@ -1,5 +1,6 @@
 export { type BubblewrapOptions, openBubblewrap } from './bubblewrap.ts';
 export { type ContainerOptions, openContainer } from './container/index.ts';
+export { maxTasks } from './kernel-tables.ts';
 export { commandEnd, type Owner, runCommand } from './processes.ts';
 export { discardFolder, ownFolder, removeOrphans } from './scratch.ts';
 export { prepareToolchain } from './toolchain.ts';

@@ -1,4 +1,5 @@
 import { readFileSync, readlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { descriptorsOf, whileAlive } from './processes.ts';
 
@@ -60,18 +61,20 @@ const MOST = { descriptors: 262_144, epollWatches: 200_000, inFlight: 24 } as co
 /** The share of a command in what the machine has: sandboxes of several candidates run at once. */
 const SHARES = { descriptors: 1 / 8, epollWatches: 1 / 16 } as const;
 
-const sysctl = (path: string): number => {
-  const value = Number(whileAlive(() => readFileSync(`/proc/sys/fs/${path}`, 'utf8'), ''));
-  return value > 0 ? value : Number.POSITIVE_INFINITY;
-};
+const readIfThere = (file: string): string => whileAlive(() => readFileSync(file, 'utf8'), '');
+
+/** The number in a file; infinity if there is none, as in `max`. */
+const limitIn = (file: string): number => Number.parseInt(readIfThere(file), 10) || Number.POSITIVE_INFINITY;
+
+const sysctl = (path: string): number => limitIn(`/proc/sys/${path}`);
 
 /**
  * Where programs may hide what they have open, as ssh-agent does, those that do are left alone; elsewhere only those
  * hide that run a program which their user may not read, and none may.
  */
 export const tableLimits = (mayHide: boolean): TableUse => ({
-  descriptors: Math.min(MOST.descriptors, sysctl('file-max') * SHARES.descriptors),
-  epollWatches: Math.min(MOST.epollWatches, sysctl('epoll/max_user_watches') * SHARES.epollWatches),
+  descriptors: Math.min(MOST.descriptors, sysctl('fs/file-max') * SHARES.descriptors),
+  epollWatches: Math.min(MOST.epollWatches, sysctl('fs/epoll/max_user_watches') * SHARES.epollWatches),
   inFlight: MOST.inFlight,
   unseen: mayHide ? Number.POSITIVE_INFINITY : 0,
 });
@@ -95,3 +98,27 @@ export function openTableWatch(limits: TableUse): (use: TableUse) => boolean {
     );
   };
 }
+
+/** Where control groups are mounted, by the controller that /proc/PID/cgroup names: of version 2 and of version 1. */
+const TASK_GROUPS: Readonly<Record<string, string>> = { '': '/sys/fs/cgroup', pids: '/sys/fs/cgroup/pids' };
+
+/**
+ * How many processes and threads there may be at the same time: on the machine, and in the control groups of this
+ * process, of either version. What cannot be read limits nothing.
+ */
+export function maxTasks(
+  groups: Readonly<Record<string, string>> = TASK_GROUPS,
+  ownGroups = '/proc/self/cgroup',
+): number {
+  const folders = [...readIfThere(ownGroups).matchAll(/^\d+:([^:]*):(\/.*)$/gm)].flatMap(
+    ([, controller = '', path = '']) => {
+      const top = groups[controller];
+      return top === undefined ? [] : upwards(path).map((folder) => join(top, folder, 'pids.max'));
+    },
+  );
+  return Math.min(sysctl('kernel/pid_max'), sysctl('kernel/threads-max'), ...folders.map(limitIn));
+}
+
+/** A folder and those around it, up to the root: in a container, only the last ones may exist. */
+const upwards = (path: string): readonly string[] =>
+  path === '/' || path === '.' ? ['/'] : [path, ...upwards(dirname(path))];

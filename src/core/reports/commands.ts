@@ -103,7 +103,7 @@ export function limitHelp(stopped: StopReason, step: FailedCommand['step']): str
     case 'wall':
       return `Raise \`timeout.check\`, or ${less}.`;
     case 'silence':
-      return 'It may wait for input, or for a server that does not answer. If it was still working, make it print progress.';
+      return 'It may wait for input, for a server that does not answer, or for processes beyond the limit of a sandbox (docs/sandbox.md, Limits). If it was still working, make it print progress.';
     case 'memory':
       return `It needs more memory than a sandbox has: start fewer processes at a time, ${less}, or give sandboxes more by RUNOFF_SANDBOX_MEMORY in Runoff's own settings.`;
     case 'disk':
@@ -141,6 +141,8 @@ export function failureHint(
   told: readonly string[] = [],
 ): string | null {
   const lines = outputLines.join('\n');
+  if (NO_PROCESS.test(lines))
+    return 'It starts more processes than a sandbox may have (docs/sandbox.md, Limits): let it start fewer at a time, such as with fewer workers of the test runner.';
   const missing = NOT_FOUND.exec(lines)
     ?.slice(1)
     .find((name) => name !== undefined);
@@ -164,6 +166,10 @@ export function failureHint(
     return `${quotedCode(missingPackage)} is not installed: set \`checks.setup\` to the command that installs the packages.`;
   return null;
 }
+
+/** Messages of Node, shells, libc and Java about a process or thread that could not be started. */
+const NO_PROCESS =
+  /\bspawn \S+ EAGAIN\b|\b(?:fork|pthread_create): (?:retry: )?Resource temporarily unavailable|: Cannot fork$|unable to create (?:new )?native thread/m;
 
 const NO_NETWORK =
   /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|Temporary failure in name resolution|Could not (?:resolve (?:host|dependencies)|transfer artifact)|no such host|failed to lookup address|Unknown ?Host/i;
