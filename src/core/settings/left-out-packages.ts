@@ -1,5 +1,5 @@
 import { shellQuoted } from './last-resorts.ts';
-import { type RemovableDependency, readPackage } from './package-scripts.ts';
+import { type RemovableDependency, readPackage, removableInLock } from './package-scripts.ts';
 import type { RepositorySnapshot } from './repository-recipe.ts';
 
 export const adding = (option: string) => (command: string) =>
@@ -45,12 +45,21 @@ export function removablePackages({ files, read }: RepositorySnapshot): readonly
     const folder = path.replace(/\/?package\.json$/, '');
     const isManifest = path === 'package.json' || (isWorkspace && path === `${folder}/package.json`);
     const own = isManifest ? (readPackage(text)?.removable ?? []) : [];
-    return own.map((one) => ({ ...one, folder }));
+    const ofPackages = path === 'package.json' ? removableInLock(read['package-lock.json'] ?? '') : [];
+    return [...own, ...ofPackages].map((one) => ({ ...one, folder }));
   });
 }
 
-/** The command before an install that leaves packages of one folder out. */
-const REMOVAL = "npm pkg delete (?:--force )?(?:--prefix=[@\\w./-]+ )?(?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ";
+/** An empty package in place of one that a package for development needs. npm leaves hidden folders there alone. */
+const EMPTY_PACKAGE = 'node_modules/.left-out';
+const EMPTY_MANIFEST = '{"name":"left-out","version":"0.0.0"}';
+
+/** The commands before an install that leave packages of one folder out. */
+const REMOVAL = [
+  "npm pkg delete (?:--force )?(?:--prefix=[@\\w./-]+ )?(?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ",
+  `npm pkg set --force (?:--prefix=[@\\w./-]+ )?(?:'overrides(?:\\[[@\\w./-]+\\]){2}=file:${RegExp.escape(EMPTY_PACKAGE)}' )+&& `,
+  `mkdir -p [@\\w./-]+ && printf %s ${RegExp.escape(shellQuoted(EMPTY_MANIFEST))} > [@\\w./-]+ && `,
+].join('|');
 
 const REMOVES = RegExp(`^(?:${REMOVAL})+`);
 /** Maximum characters of the commands that leave packages out: they are arguments of one program. Our default. */
@@ -59,9 +68,23 @@ const MAX_REMOVAL = 4_000;
 /** `--force`: npm refuses to edit a package.json that asks for another package manager (`devEngines`). */
 const removalOf = (packages: readonly RemovablePackage[]): string =>
   [...Map.groupBy(packages, ({ folder }) => folder)]
-    .map(([folder, own]) => {
-      const prefix = folder === '' ? [] : [`--prefix=${folder}`];
-      return `${['npm pkg delete --force', ...prefix, ...own.map(({ key }) => shellQuoted(key))].join(' ')} && `;
+    .flatMap(([folder, own]) => {
+      const prefix = folder === '' ? '' : ` --prefix=${folder}`;
+      const words = (ones: readonly string[]) => ones.map(shellQuoted).join(' ');
+      const removed = own.flatMap(({ key, isOfPackage }) => (isOfPackage ? [] : [key]));
+      const replaced = own.flatMap(({ key, isOfPackage }) =>
+        isOfPackage ? [`${key}=file:${EMPTY_PACKAGE}`] : [],
+      );
+      const empty = folder === '' ? EMPTY_PACKAGE : `${folder}/${EMPTY_PACKAGE}`;
+      return [
+        ...(removed.length > 0 ? [`npm pkg delete --force${prefix} ${words(removed)} && `] : []),
+        ...(replaced.length > 0
+          ? [
+              `npm pkg set --force${prefix} ${words(replaced)} && `,
+              `mkdir -p ${empty} && printf %s ${shellQuoted(EMPTY_MANIFEST)} > ${empty}/package.json && `,
+            ]
+          : []),
+      ];
     })
     .join('');
 
@@ -107,7 +130,9 @@ export function removalBefore(
   const missing = NO_VERSION.flatMap((said) => said.exec(output)?.[1] ?? [])[0];
   const isRefused = isPackageRefused(output, refusedHosts);
   const removal = removalOf(
-    removable.filter((one) => one.name === missing || (isRefused && one.isFromElsewhere)),
+    removable.filter(
+      (one) => (one.name === missing && !one.isOfPackage) || (isRefused && one.isFromElsewhere),
+    ),
   );
   return removal.length > MAX_REMOVAL || setup.includes(removal) ? '' : removal;
 }

@@ -122,6 +122,51 @@ export interface RemovableDependency {
   readonly key: string;
   /** From a code host or an address, not from a registry. */
   readonly isFromElsewhere: boolean;
+  /** It is not the repository's own dependency but that of a package for development, and is replaced by an empty one. */
+  readonly isOfPackage?: true;
+}
+
+const LockedPackage = z.object({
+  dev: z.literal(true).optional().catch(undefined),
+  optional: z.literal(true).optional().catch(undefined),
+  devOptional: z.literal(true).optional().catch(undefined),
+  dependencies: z.record(z.string(), z.unknown()).catch({}),
+  optionalDependencies: z.record(z.string(), z.unknown()).catch({}),
+});
+const NpmLock = z.object({
+  packages: z.record(z.string(), LockedPackage.catch({ dependencies: {}, optionalDependencies: {} })),
+});
+
+/** A name of a package that may be in a command. */
+const QUOTABLE_NAME = /^[@\w./-]+$/;
+
+/**
+ * What packages for development and optional ones get from elsewhere than a registry, by a lock file of npm (version 2
+ * or 3). Without those that users of the repository get through a package of the same name.
+ */
+export function removableInLock(text: string): readonly RemovableDependency[] {
+  const lock = NpmLock.safeParse(jsonIn(text));
+  const found = Object.entries(lock.data?.packages ?? {}).flatMap(([path, one]) => {
+    const [, holder] = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
+    const isNeeded = !(one.dev ?? one.optional ?? one.devOptional);
+    return Object.entries({ ...one.dependencies, ...one.optionalDependencies }).flatMap(([name, from]) =>
+      holder !== undefined && typeof from === 'string' && FROM_ELSEWHERE.test(from)
+        ? [
+            {
+              name,
+              key: `overrides[${holder}][${name}]`,
+              isPlain: QUOTABLE_NAME.test(holder + name),
+              isNeeded,
+            },
+          ]
+        : [],
+    );
+  });
+  return [...Map.groupBy(found, ({ key }) => key)].flatMap(([key, ones]) =>
+    ones.every(({ isPlain, isNeeded }) => isPlain && !isNeeded)
+      ? [{ name: ones[0]?.name ?? '', key, isFromElsewhere: true, isOfPackage: true as const }]
+      : [],
+  );
 }
 
 /** The parts of package.json that define how a project is built and tested. */
@@ -138,16 +183,18 @@ export interface PackageFacts {
   readonly hasWorkspaces: boolean;
 }
 
-/** Null when the text is not a JSON object. */
-export function readPackage(text: string): PackageFacts | null {
-  let value: unknown;
+/** Null when the text is not JSON: the project's own tools will report it. */
+function jsonIn(text: string): unknown {
   try {
-    value = JSON.parse(text.replace(/^\ufeff/, ''));
+    return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    // An unreadable package.json is treated as empty; the project's own tools will report it.
     return null;
   }
-  const parsed = PackageJson.safeParse(value);
+}
+
+/** Null when the text is not a JSON object. */
+export function readPackage(text: string): PackageFacts | null {
+  const parsed = PackageJson.safeParse(jsonIn(text));
   if (!parsed.success) return null;
   const { name, scripts, dependencies, packageManager, workspaces, ...others } = parsed.data;
   return {
@@ -160,7 +207,7 @@ export function readPackage(text: string): PackageFacts | null {
     packages: new Set([...Object.keys(dependencies), ...Object.keys(others.devDependencies)]),
     removable: Object.entries(others).flatMap(([field, packages]) =>
       Object.entries(packages).flatMap(([name, from]) =>
-        /^[@\w./-]+$/.test(name) && typeof from === 'string'
+        QUOTABLE_NAME.test(name) && typeof from === 'string'
           ? [{ name, key: `${field}[${name}]`, isFromElsewhere: FROM_ELSEWHERE.test(from) }]
           : [],
       ),

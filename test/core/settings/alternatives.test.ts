@@ -432,6 +432,77 @@ describe('after a set-up that failed', () => {
     expect(next([first], { removable: none.removable })).toBeNull();
   });
 
+  describe('what a package for development gets from a code host', () => {
+    const REFUSED = 'npm error code 128\nnpm error An unknown git error occurred';
+    const EMPTY = `mkdir -p node_modules/.left-out && printf %s '{"name":"left-out","version":"0.0.0"}' > node_modules/.left-out/package.json && `;
+    const manifest = (dev: Readonly<Record<string, string>>) =>
+      JSON.stringify({ scripts: { test: 'node test/run.js' }, devDependencies: dev });
+    const lock = (packages: Readonly<Record<string, object>>) =>
+      JSON.stringify({ lockfileVersion: 3, packages });
+    const suite = { test262: 'git+https://github.com/tc39/test262.git', chalk: '^2.3.1' };
+    /** The set-up that is tried after the first was refused a host. */
+    const setUpAfter = (read: Readonly<Record<string, string>>, setup?: string) => {
+      const detected = detectChecks({ files: Object.keys(read), read });
+      const first = failed(setup === undefined ? detected.commands : { setup }, 'set-up', REFUSED);
+      return next([{ ...first, refusedHosts: ['github.com:443'] }], detected)?.commands.setup;
+    };
+
+    test('is replaced by an empty package, and one that the repository itself has for development is left out', () => {
+      const read = {
+        'package.json': manifest({
+          test262: 'git+https://github.com/tc39/test262.git#2b2e',
+          '@x/runner': '^0.5.0',
+        }),
+        'package-lock.json': lock({
+          '': { devDependencies: suite },
+          'node_modules/@x/runner': { dev: true, dependencies: suite },
+          'node_modules/test262': { dev: true, resolved: 'git+ssh://git@github.com/tc39/test262.git#2b2e' },
+        }),
+      };
+      const removal = `npm pkg delete --force 'devDependencies[test262]' && npm pkg set --force 'overrides[@x/runner][test262]=file:node_modules/.left-out' && ${EMPTY}`;
+      const without = `${removal}npm install --no-audit --no-fund`;
+      expect(setUpAfter(read)).toBe(without);
+      expect(setUpAfter(read, `${removal}npm ci`)).toBeUndefined();
+      const rest = 'npm run build';
+      const detected = detectChecks({ files: Object.keys(read), read });
+      const silent = failed({ ...detected.commands, setup: without }, 'tests', 'nyc: no');
+      const refused = failed(detected.commands, 'set-up', REFUSED);
+      const other = recipe({ setup: `npm ci && ${rest}`, test: 'npx --no-install mocha' });
+      expect(next([refused, silent], { others: [other] })?.commands.setup).toBe(`${without} && ${rest}`);
+    });
+
+    test.each([
+      [
+        'users of the repository get it, too',
+        { 'node_modules/a/node_modules/runner': { dependencies: suite } },
+      ],
+      ['its name would be a command', { 'node_modules/x;id': { dev: true, dependencies: suite } }],
+      ['it is a registry’s own', { 'node_modules/other': { dev: true, dependencies: { chalk: '^2.3.1' } } }],
+      ['the lock file is no object', { 'node_modules/other': 3 as unknown as object }],
+    ])('is not replaced where %s', (_, packages) => {
+      const runner = { 'node_modules/runner': { dev: true, dependencies: suite } };
+      const isAbout = 'node_modules/a/node_modules/runner' in packages;
+      const read = {
+        'package.json': manifest({ runner: '^0.5.0' }),
+        'package-lock.json': lock({ ...(isAbout ? runner : {}), ...packages }),
+      };
+      expect(setUpAfter(read) ?? '').not.toContain('overrides');
+      expect(setUpAfter({ ...read, 'package-lock.json': '[' }) ?? '').not.toContain('overrides');
+    });
+
+    test('is replaced in the folder of a project', () => {
+      const read = {
+        'frontend/package.json': manifest({ runner: '^0.5.0' }),
+        'frontend/package-lock.json': lock({
+          'node_modules/runner': { optional: true, dependencies: suite },
+        }),
+      };
+      expect(setUpAfter(read)).toBe(
+        `npm pkg set --force --prefix=frontend 'overrides[runner][test262]=file:node_modules/.left-out' && ${EMPTY.replaceAll('node_modules', 'frontend/node_modules')}(cd frontend && npm install --no-audit --no-fund)`,
+      );
+    });
+  });
+
   test('packages of a project in a folder are left out there', () => {
     const read = {
       'frontend/package.json': JSON.stringify({
