@@ -134,6 +134,9 @@ export function testsWithoutCoverage(read: Read): FoundCommand | null {
   return { command: [...before, ...commands].join(' && '), file: 'package.json' };
 }
 
+/** A script of package.json, by its name. */
+const SCRIPT_CALL = /^(?:(?:pnpm|yarn)(?: run)?|npm run) ([\w:-]+)$/;
+
 /** Scripts of package.json for a part of the tests that needs no browser, the most common names first. */
 const NARROWER = ['jsdom', 'node', 'browserless', 'unit', 'server'].map((part) => `test:${part}`);
 
@@ -143,7 +146,8 @@ const TEST_RUNNERS = ['mocha', 'jest', 'vitest run', 'ava', 'tap'];
 
 /**
  * For a script that may need a browser or a service, one for a part of the tests; and for one that ends with the task of
- * another program, which may start a linter before the tests, the only runner among the packages.
+ * another program or a shell script, which may start a linter or a download before the tests, the only runner among the
+ * packages.
  */
 export function otherTests(read: Read, test: FoundCommand): readonly FoundCommand[] {
   const { scripts, packages = new Set() } = readPackage(read['package.json'] ?? '') ?? {};
@@ -153,8 +157,10 @@ export function otherTests(read: Read, test: FoundCommand): readonly FoundComman
   const name = NARROWER.find((one) => scripts?.has(one));
   const isOther = name !== undefined && !RegExp(`^[^&|;]*\\b${name}$`).test(script);
   const runners = TEST_RUNNERS.filter((one) => packages.has(one.split(' ', 1)[0] ?? ''));
-  const parts = chainParts(script) ?? [];
-  const endsWithTask = TASK_PROGRAMS.has(programWords(parts.at(-1) ?? '')[0] ?? '');
+  const called = (part: string) => scripts?.get(SCRIPT_CALL.exec(part)?.[1] ?? '') ?? part;
+  const parts = (chainParts(script) ?? []).map(called);
+  const [program = ''] = programWords(parts.at(-1) ?? '');
+  const endsWithTask = TASK_PROGRAMS.has(program) || program.endsWith('.sh');
   const hasOwnTests = parts.some((part) => recognise(part) !== null);
   const before = scripts?.has('pretest') ? `${manager} run pretest && ` : '';
   const commands = [
@@ -190,8 +196,6 @@ const GOES_ON: readonly (readonly [said: RegExp, option: string])[] = [
   [/\bLerna \(powered by Nx\)/, '--no-bail'],
   [/^\s{0,9}Failed:\s{1,9}\S+#\S/m, '--continue'],
 ];
-const SCRIPT_CALL = /^(?:(?:pnpm|yarn)(?: run)?|npm run) [\w:-]+$/;
-
 /**
  * A build that failed in part, so that as much as possible is built, and what failed is no reason to stop. Null if the
  * runner cannot be told so: it ends what is under way at the first failure, so what is left depends on time.

@@ -142,12 +142,12 @@ describe('commands are detected', () => {
   });
 
   test('mde/ejs: the only runner among the packages is a next try for the task of another program', () => {
-    const next = (script: string, ...packages: readonly string[]) =>
+    const next = (script: string | Readonly<Record<string, string>>, ...packages: readonly string[]) =>
       detectChecks({
         files: ['package.json', 'package-lock.json', 'test/ejs.js'],
         read: {
           'package.json': manifest({
-            scripts: { test: script },
+            scripts: typeof script === 'string' ? { test: script } : script,
             devDependencies: Object.fromEntries(packages.map((name) => [name, '1'])),
           }),
         },
@@ -155,6 +155,10 @@ describe('commands are detected', () => {
     expect(next('jake test', 'jake', 'mocha')).toEqual(['npx --no-install mocha']);
     expect(next('eslint . && NODE_ENV=test npx gulp test', 'vitest')).toEqual([
       'npx --no-install vitest run',
+    ]);
+    // benjamn/recast: the script fetches samples from a code host.
+    expect(next({ test: 'npm run lint && npm run mocha', mocha: 'test/run.sh' }, 'mocha')).toEqual([
+      'npx --no-install mocha',
     ]);
     for (const script of ['node scripts/test.js', 'make build && jest', 'gulp-mocha'])
       expect(next(script, 'jest')).toEqual([]);
