@@ -52,6 +52,8 @@ describe('the processes that there may be', () => {
       50,
     );
     expect(found('8:pids:/docker/1\n0::/\n', { 'one/pids.max': '40\n' })).toBe(40);
+    expect(found('4:cpu,pids:/a\n', { 'one/a/pids.max': '30\n' })).toBe(30);
+    expect(found('0::/\n', { 'two/pids.max': '0\n' })).toBe(0);
     expect(found('3:cpu:/\n', { 'one/pids.max': '40\n' })).toBe(kernel());
     expect(found('0::/\n', { 'two/pids.max': 'max\n' })).toBe(kernel());
   });

@@ -64,9 +64,12 @@ const SHARES = { descriptors: 1 / 8, epollWatches: 1 / 16 } as const;
 const readIfThere = (file: string): string => whileAlive(() => readFileSync(file, 'utf8'), '');
 
 /** The number in a file; infinity if there is none, as in `max`. */
-const limitIn = (file: string): number => Number.parseInt(readIfThere(file), 10) || Number.POSITIVE_INFINITY;
+function limitIn(file: string): number {
+  const value = Number.parseInt(readIfThere(file), 10);
+  return Number.isNaN(value) ? Number.POSITIVE_INFINITY : value;
+}
 
-const sysctl = (path: string): number => limitIn(`/proc/sys/${path}`);
+const sysctl = (path: string): number => limitIn(`/proc/sys/${path}`) || Number.POSITIVE_INFINITY;
 
 /**
  * Where programs may hide what they have open, as ssh-agent does, those that do are left alone; elsewhere only those
@@ -112,7 +115,7 @@ export function maxTasks(
 ): number {
   const folders = [...readIfThere(ownGroups).matchAll(/^\d+:([^:]*):(\/.*)$/gm)].flatMap(
     ([, controller = '', path = '']) => {
-      const top = groups[controller];
+      const top = groups[controller.split(',').includes('pids') ? 'pids' : controller];
       return top === undefined ? [] : upwards(path).map((folder) => join(top, folder, 'pids.max'));
     },
   );

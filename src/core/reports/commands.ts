@@ -141,8 +141,6 @@ export function failureHint(
   told: readonly string[] = [],
 ): string | null {
   const lines = outputLines.join('\n');
-  if (NO_PROCESS.test(lines))
-    return 'It starts more processes than a sandbox may have (docs/sandbox.md, Limits): let it start fewer at a time, such as with fewer workers of the test runner.';
   const missing = NOT_FOUND.exec(lines)
     ?.slice(1)
     .find((name) => name !== undefined);
@@ -155,6 +153,8 @@ export function failureHint(
   if (/can only install packages when your package\.json and package-lock\.json/.test(lines))
     return 'Update the lock file, or set `checks.setup: npm install`.';
   if (NO_NETWORK.test(lines)) return NETWORK_HELP[step];
+  if (missing === undefined && NO_PROCESS.test(lines))
+    return 'It starts more processes than a sandbox may have (docs/sandbox.md, Limits): let it start fewer at a time, such as with fewer workers of the test runner.';
   if (/\b(?:E403|403 Forbidden|HTTP 403|status code:? 403)\b/.test(lines))
     return 'The registry or a proxy refused the request: name the registry in `network.allow` (within NETWORK_ALLOW), or use one that this machine may reach.';
   if (missing !== undefined)
@@ -167,9 +167,9 @@ export function failureHint(
   return null;
 }
 
-/** Messages of Node, shells, libc and Java about a process or thread that could not be started. */
+/** Messages of Node, shells, make, libc, Java, Go and Python about a process or thread that could not be started. */
 const NO_PROCESS =
-  /\bspawn \S+ EAGAIN\b|\b(?:fork|pthread_create): (?:retry: )?Resource temporarily unavailable|: Cannot fork$|unable to create (?:new )?native thread/m;
+  /\bspawn \S+ EAGAIN\b|\b(?:v?fork|pthread_create): Resource temporarily unavailable|: Cannot fork$|unable to create (?:new )?native thread|failed to create new OS thread|can't start new thread/m;
 
 const NO_NETWORK =
   /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b|Temporary failure in name resolution|Could not (?:resolve (?:host|dependencies)|transfer artifact)|no such host|failed to lookup address|Unknown ?Host/i;

@@ -43,7 +43,7 @@ const CHECK_FILES: readonly string[] = [
   ...LAST_RESORT_FILES,
   TRAVIS_FILE,
   ...DENO_FILES,
-  ...['package.json', 'package-lock.json'],
+  'package.json',
   'pnpm-workspace.yaml',
   '.yarnrc.yml',
   'go.mod',

@@ -54,6 +54,7 @@ export {
 export { withNodeHeaders } from './node-managers.ts';
 export * from './operator.ts';
 export { failureOfPip } from './other-python-setups.ts';
+export { removableInLock } from './package-scripts.ts';
 export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, suggest } from './problems.ts';

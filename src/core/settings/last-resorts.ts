@@ -135,13 +135,14 @@ export function testsWithoutCoverage(read: Read): FoundCommand | null {
 }
 
 /** A script of package.json, by its name. */
-const SCRIPT_CALL = /^(?:(?:pnpm|yarn)(?: run)?|npm run) ([\w:-]+)$/;
+const SCRIPT_CALL = /^(?:(?:pnpm|yarn)(?: run)?|npm run)(?: -s| --silent)? ([\w:-]+)$/;
 
 /** Scripts of package.json for a part of the tests that needs no browser, the most common names first. */
 const NARROWER = ['jsdom', 'node', 'browserless', 'unit', 'server'].map((part) => `test:${part}`);
 
 /** Programs whose tasks stand in a file of their own, and what starts a runner on the files that are its default. */
 const TASK_PROGRAMS: ReadonlySet<string> = new Set(['jake', 'grunt', 'gulp', 'make']);
+const SHELL_PROGRAMS: ReadonlySet<string> = new Set(['sh', 'bash']);
 const TEST_RUNNERS = ['mocha', 'jest', 'vitest run', 'ava', 'tap'];
 
 /**
@@ -157,11 +158,12 @@ export function otherTests(read: Read, test: FoundCommand): readonly FoundComman
   const name = NARROWER.find((one) => scripts?.has(one));
   const isOther = name !== undefined && !RegExp(`^[^&|;]*\\b${name}$`).test(script);
   const runners = TEST_RUNNERS.filter((one) => packages.has(one.split(' ', 1)[0] ?? ''));
-  const called = (part: string) => scripts?.get(SCRIPT_CALL.exec(part)?.[1] ?? '') ?? part;
-  const parts = (chainParts(script) ?? []).map(called);
-  const [program = ''] = programWords(parts.at(-1) ?? '');
-  const endsWithTask = TASK_PROGRAMS.has(program) || program.endsWith('.sh');
-  const hasOwnTests = parts.some((part) => recognise(part) !== null);
+  const called = (part: string) => chainParts(scripts?.get(SCRIPT_CALL.exec(part)?.[1] ?? '') ?? part);
+  const own = chainParts(script) ?? [];
+  const parts = own.flatMap((part) => called(part) ?? part);
+  const [program = '', file = ''] = programWords(parts.at(-1) ?? '');
+  const endsWithTask = TASK_PROGRAMS.has(program) || (SHELL_PROGRAMS.has(program) ? file : program).endsWith('.sh');
+  const hasOwnTests = own.some((part) => !SCRIPT_CALL.test(part) && recognise(part) !== null);
   const before = scripts?.has('pretest') ? `${manager} run pretest && ` : '';
   const commands = [
     ...(isOther ? [`${manager} run ${name}`] : []),

@@ -1,5 +1,5 @@
 import { shellQuoted } from './last-resorts.ts';
-import { type RemovableDependency, readPackage, removableInLock } from './package-scripts.ts';
+import { type RemovableDependency, readPackage } from './package-scripts.ts';
 import type { RepositorySnapshot } from './repository-recipe.ts';
 
 export const adding = (option: string) => (command: string) =>
@@ -45,20 +45,17 @@ export function removablePackages({ files, read }: RepositorySnapshot): readonly
     const folder = path.replace(/\/?package\.json$/, '');
     const isManifest = path === 'package.json' || (isWorkspace && path === `${folder}/package.json`);
     const own = isManifest ? (readPackage(text)?.removable ?? []) : [];
-    const ofPackages = path === 'package.json' ? removableInLock(read['package-lock.json'] ?? '') : [];
-    return [...own, ...ofPackages].map((one) => ({ ...one, folder }));
+    return own.map((one) => ({ ...one, folder }));
   });
 }
 
-/** An empty package in place of one that a package for development needs. npm leaves hidden folders there alone. */
-const EMPTY_PACKAGE = 'node_modules/.left-out';
-const EMPTY_MANIFEST = '{"name":"left-out","version":"0.0.0"}';
+/** A folder that does not exist, so that what imports the package fails with a message that names it. */
+const NOWHERE = 'file:.left-out';
 
 /** The commands before an install that leave packages of one folder out. */
 const REMOVAL = [
   "npm pkg delete (?:--force )?(?:--prefix=[@\\w./-]+ )?(?:'?\\w+\\[[@\\w./-]+\\]'? )+&& ",
-  `npm pkg set --force (?:--prefix=[@\\w./-]+ )?(?:'overrides(?:\\[[@\\w./-]+\\]){2}=file:${RegExp.escape(EMPTY_PACKAGE)}' )+&& `,
-  `mkdir -p [@\\w./-]+ && printf %s ${RegExp.escape(shellQuoted(EMPTY_MANIFEST))} > [@\\w./-]+ && `,
+  `npm pkg set --force (?:'overrides(?:\\[[@\\w./-]+\\]){2}=${RegExp.escape(NOWHERE)}' )+&& `,
 ].join('|');
 
 const REMOVES = RegExp(`^(?:${REMOVAL})+`);
@@ -66,27 +63,20 @@ const REMOVES = RegExp(`^(?:${REMOVAL})+`);
 const MAX_REMOVAL = 4_000;
 
 /** `--force`: npm refuses to edit a package.json that asks for another package manager (`devEngines`). */
-const removalOf = (packages: readonly RemovablePackage[]): string =>
-  [...Map.groupBy(packages, ({ folder }) => folder)]
-    .flatMap(([folder, own]) => {
-      const prefix = folder === '' ? '' : ` --prefix=${folder}`;
-      const words = (ones: readonly string[]) => ones.map(shellQuoted).join(' ');
-      const removed = own.flatMap(({ key, isOfPackage }) => (isOfPackage ? [] : [key]));
-      const replaced = own.flatMap(({ key, isOfPackage }) =>
-        isOfPackage ? [`${key}=file:${EMPTY_PACKAGE}`] : [],
-      );
-      const empty = folder === '' ? EMPTY_PACKAGE : `${folder}/${EMPTY_PACKAGE}`;
-      return [
-        ...(removed.length > 0 ? [`npm pkg delete --force${prefix} ${words(removed)} && `] : []),
-        ...(replaced.length > 0
-          ? [
-              `npm pkg set --force${prefix} ${words(replaced)} && `,
-              `mkdir -p ${empty} && printf %s ${shellQuoted(EMPTY_MANIFEST)} > ${empty}/package.json && `,
-            ]
-          : []),
-      ];
-    })
-    .join('');
+const removalOf = (packages: readonly RemovablePackage[]): string => {
+  const own = packages.filter(({ isOfPackage }) => !isOfPackage);
+  const removals = [...Map.groupBy(own, ({ folder }) => folder)].map(([folder, ones]) => {
+    const prefix = folder === '' ? [] : [`--prefix=${folder}`];
+    return `${['npm pkg delete --force', ...prefix, ...ones.map(({ key }) => shellQuoted(key))].join(' ')} && `;
+  });
+  const replaced = packages.flatMap(({ key, isOfPackage }) =>
+    isOfPackage ? [shellQuoted(`${key}=${NOWHERE}`)] : [],
+  );
+  return [
+    ...removals,
+    ...(replaced.length > 0 ? [`npm pkg set --force ${replaced.join(' ')} && `] : []),
+  ].join('');
+};
 
 /** Installs the packages of the whole repository, with no others. */
 const WHOLE_INSTALL = RegExp(
@@ -129,13 +119,16 @@ export function removalBefore(
 ): string {
   const missing = NO_VERSION.flatMap((said) => said.exec(output)?.[1] ?? [])[0];
   const isRefused = isPackageRefused(output, refusedHosts);
-  const removal = removalOf(
-    removable.filter(
-      (one) => (one.name === missing && !one.isOfPackage) || (isRefused && one.isFromElsewhere),
-    ),
+  const isNpm = INSTALLS_BY_NPM.test(setup);
+  const left = removable.filter(
+    (one) => (one.name === missing && !one.isOfPackage) || (isRefused && one.isFromElsewhere),
   );
-  return removal.length > MAX_REMOVAL || setup.includes(removal) ? '' : removal;
+  const removals = [left.filter((one) => isNpm || !one.isOfPackage), left.filter((one) => !one.isOfPackage)];
+  const removal = removals.map(removalOf).find(({ length }) => length <= MAX_REMOVAL) ?? '';
+  return setup.includes(removal) ? '' : removal;
 }
+
+const INSTALLS_BY_NPM = /(?<![\w-])npm (?:ci|install|i)(?![\w-])/;
 
 /** The set-up with an install at its start that may differ from its lock file; null if it starts with none. */
 export function withUnlockedStart(setup: string): string | null {

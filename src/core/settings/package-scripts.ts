@@ -113,6 +113,7 @@ const PackageJson = z.object({
   optionalDependencies: z.record(z.string(), z.unknown()).catch({}),
   packageManager: z.string().optional().catch(undefined),
   workspaces: z.unknown().optional(),
+  overrides: z.record(z.string(), z.unknown()).catch({}),
 });
 
 /** A package without which those of a repository's users can be installed. */
@@ -122,51 +123,58 @@ export interface RemovableDependency {
   readonly key: string;
   /** From a code host or an address, not from a registry. */
   readonly isFromElsewhere: boolean;
-  /** It is not the repository's own dependency but that of a package for development, and is replaced by an empty one. */
+  /** It is not the repository's own dependency but that of a package for development, which is installed without it. */
   readonly isOfPackage?: true;
 }
 
+const Wanted = z.record(z.string(), z.unknown()).catch({});
 const LockedPackage = z.object({
-  dev: z.literal(true).optional().catch(undefined),
-  optional: z.literal(true).optional().catch(undefined),
-  devOptional: z.literal(true).optional().catch(undefined),
-  dependencies: z.record(z.string(), z.unknown()).catch({}),
-  optionalDependencies: z.record(z.string(), z.unknown()).catch({}),
+  dev: z.boolean().catch(false),
+  optional: z.boolean().catch(false),
+  devOptional: z.boolean().catch(false),
+  dependencies: Wanted,
+  optionalDependencies: Wanted,
+  peerDependencies: Wanted,
 });
-const NpmLock = z.object({
-  packages: z.record(z.string(), LockedPackage.catch({ dependencies: {}, optionalDependencies: {} })),
-});
+const NpmLock = z.object({ packages: z.record(z.string(), z.unknown()) });
 
 /** A name of a package that may be in a command. */
 const QUOTABLE_NAME = /^[@\w./-]+$/;
 
 /**
- * What packages for development and optional ones get from elsewhere than a registry, by a lock file of npm (version 2
- * or 3). Without those that users of the repository get through a package of the same name.
+ * What packages for development and optional ones get from elsewhere than a registry, by package.json and the lock file
+ * of npm (version 2 or 3). Only what nothing else wants: npm replaces it for all that these packages install. None in a
+ * workspace, where npm asks the code host before it looks at what is replaced.
  */
-export function removableInLock(text: string): readonly RemovableDependency[] {
-  const lock = NpmLock.safeParse(jsonIn(text));
-  const found = Object.entries(lock.data?.packages ?? {}).flatMap(([path, one]) => {
-    const [, holder] = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
-    const isNeeded = !(one.dev ?? one.optional ?? one.devOptional);
-    return Object.entries({ ...one.dependencies, ...one.optionalDependencies }).flatMap(([name, from]) =>
-      holder !== undefined && typeof from === 'string' && FROM_ELSEWHERE.test(from)
-        ? [
-            {
-              name,
-              key: `overrides[${holder}][${name}]`,
-              isPlain: QUOTABLE_NAME.test(holder + name),
-              isNeeded,
-            },
-          ]
-        : [],
-    );
+export function removableInLock(manifest: string, text: string): readonly RemovableDependency[] {
+  const { hasWorkspaces = true, overridden = new Set<string>() } = readPackage(manifest) ?? {};
+  const entries = NpmLock.safeParse(jsonIn(text)).data?.packages;
+  if (hasWorkspaces || entries === undefined) return [];
+  const found = Object.entries(entries).flatMap(([path, entry]) => {
+    const one = LockedPackage.safeParse(entry).data;
+    if (one === undefined) return [];
+    const [, holder = ''] = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
+    const isOfUsers = !(one.dev || one.optional || one.devOptional);
+    const wanted = { ...one.peerDependencies, ...one.optionalDependencies, ...one.dependencies };
+    return Object.entries(wanted).map(([name, from]) => {
+      const isFromElsewhere = typeof from === 'string' && FROM_ELSEWHERE.test(from);
+      const isPlain = QUOTABLE_NAME.test(holder) && QUOTABLE_NAME.test(name) && !overridden.has(holder);
+      return { name, holder, isFromElsewhere, mayBeReplaced: isFromElsewhere && isPlain && !isOfUsers };
+    });
   });
-  return [...Map.groupBy(found, ({ key }) => key)].flatMap(([key, ones]) =>
-    ones.every(({ isPlain, isNeeded }) => isPlain && !isNeeded)
-      ? [{ name: ones[0]?.name ?? '', key, isFromElsewhere: true, isOfPackage: true as const }]
-      : [],
-  );
+  const elsewhere = new Set(found.flatMap((one) => (one.isFromElsewhere ? [one.name] : [])));
+  const byName = Map.groupBy(found, ({ name }) => name);
+  return [...elsewhere].flatMap((name) => {
+    const wishes = byName.get(name) ?? [];
+    if (!wishes.every(({ mayBeReplaced }) => mayBeReplaced)) return [];
+    const holders = new Set(wishes.map(({ holder }) => holder));
+    return [...holders].map((holder) => ({
+      name,
+      key: `overrides[${holder}][${name}]`,
+      isFromElsewhere: true,
+      isOfPackage: true as const,
+    }));
+  });
 }
 
 /** The parts of package.json that define how a project is built and tested. */
@@ -181,6 +189,8 @@ export interface PackageFacts {
   /** `npm`, `pnpm`, `yarn` or `bun`, if the file says so. */
   readonly manager: string | null;
   readonly hasWorkspaces: boolean;
+  /** Packages for which npm takes other versions of them, or of what they need. */
+  readonly overridden: ReadonlySet<string>;
 }
 
 /** Null when the text is not JSON: the project's own tools will report it. */
@@ -196,7 +206,7 @@ function jsonIn(text: string): unknown {
 export function readPackage(text: string): PackageFacts | null {
   const parsed = PackageJson.safeParse(jsonIn(text));
   if (!parsed.success) return null;
-  const { name, scripts, dependencies, packageManager, workspaces, ...others } = parsed.data;
+  const { name, scripts, dependencies, packageManager, workspaces, overrides, ...others } = parsed.data;
   return {
     name,
     scripts: new Map(
@@ -214,5 +224,6 @@ export function readPackage(text: string): PackageFacts | null {
     ),
     manager: /^(npm|pnpm|yarn|bun)@/.exec(packageManager ?? '')?.[1] ?? null,
     hasWorkspaces: workspaces !== undefined,
+    overridden: new Set(Object.keys(overrides)),
   };
 }

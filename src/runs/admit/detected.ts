@@ -7,6 +7,7 @@ import {
   type DetectedChecks,
   type DetectedRecipe,
   detectChecks,
+  removableInLock,
   type Settings,
 } from '../../core/settings/index.ts';
 import type { RepositorySource } from '../../ports/index.ts';
@@ -56,8 +57,16 @@ export async function detectedRecipe(
 ): Promise<DetectedRecipe> {
   const { setup, build, test } = task.settings.checks;
   const commands = { ...(setup ? { setup } : {}), ...(build ? { build } : {}), ...(test ? { test } : {}) };
-  const { others, removable } = await detect(world, source, task.base.sha);
-  return { recipe: { commands, from: checks.from ?? {} }, named: checks.named ?? [], others, removable };
+  const { sha } = task.base;
+  const { others, removable } = await detect(world, source, sha);
+  const read = async (path: string) => (await readTextAt(world, source, sha, path)) ?? '';
+  const ofPackages = removableInLock(await read('package.json'), await read('package-lock.json'));
+  return {
+    recipe: { commands, from: checks.from ?? {} },
+    named: checks.named ?? [],
+    others,
+    removable: [...removable, ...ofPackages.map((one) => ({ ...one, folder: '' }))],
+  };
 }
 
 export async function detect(world: Pick<World, 'workspaces'>, source: RepositorySource, sha: Sha) {

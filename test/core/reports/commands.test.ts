@@ -262,12 +262,24 @@ test.each([
 test.each([
   'Error: spawn node EAGAIN',
   'node[31404]: pthread_create: Resource temporarily unavailable',
-  'bash: fork: retry: Resource temporarily unavailable',
+  'bash: fork: Resource temporarily unavailable',
+  'make: vfork: Resource temporarily unavailable',
+  'runtime: failed to create new OS thread (have 8 already; errno=11)',
+  "RuntimeError: can't start new thread",
   'sh: 1: Cannot fork',
   'java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or process limits reached',
 ])('a command that cannot start a process is told of the limit: %s', (line) => {
   const failed = { step: 'tests', command: 'npm test', how: 'exit code 1', lines: [line] } as const;
   expect(commandFailure(failed)).toContain('It starts more processes than a sandbox may have');
+  const missing = { ...failed, lines: [line, 'sh: 1: jest: not found'] };
+  expect(commandFailure(missing)).toContain('`jest` is missing');
+});
+
+test('a shell that tries again to start a process says nothing about the failure', () => {
+  const lines = ['bash: fork: retry: Resource temporarily unavailable'];
+  expect(commandFailure({ step: 'tests', command: 'npm test', how: 'exit code 1', lines })).not.toContain(
+    'processes',
+  );
 });
 
 test('the code of a bundle in a stack trace does not hide the error below it', () => {

@@ -157,9 +157,15 @@ describe('commands are detected', () => {
       'npx --no-install vitest run',
     ]);
     // benjamn/recast: the script fetches samples from a code host.
-    expect(next({ test: 'npm run lint && npm run mocha', mocha: 'test/run.sh' }, 'mocha')).toEqual([
+    for (const mocha of ['test/run.sh', 'bash ./run.sh --all', 'npm run -s x && sh test/run.sh'])
+      expect(next({ test: 'npm run lint && npm run -s mocha', mocha }, 'mocha')).toEqual([
+        'npx --no-install mocha',
+      ]);
+    expect(next({ test: 'npm run unit && grunt e2e', unit: 'mocha' }, 'mocha')).toEqual([
       'npx --no-install mocha',
     ]);
+    expect(next({ test: 'mocha && ./e2e.sh' }, 'mocha')).toEqual([]);
+    expect(next({ test: 'npm run x', x: './run.sh && mocha' }, 'mocha')).toEqual([]);
     for (const script of ['node scripts/test.js', 'make build && jest', 'gulp-mocha'])
       expect(next(script, 'jest')).toEqual([]);
     expect(next('grunt test', 'grunt', 'mocha', 'tap')).toEqual([]);
