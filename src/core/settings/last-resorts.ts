@@ -198,6 +198,7 @@ const GOES_ON: readonly (readonly [said: RegExp, option: string])[] = [
   [/\bLerna \(powered by Nx\)/, '--no-bail'],
   [/^\s{0,9}Failed:\s{1,9}\S+#\S/m, '--continue'],
 ];
+
 /**
  * A build that failed in part, so that as much as possible is built, and what failed is no reason to stop. Null if the
  * runner cannot be told so: it ends what is under way at the first failure, so what is left depends on time.
