@@ -162,7 +162,8 @@ export function otherTests(read: Read, test: FoundCommand): readonly FoundComman
   const own = chainParts(script) ?? [];
   const parts = own.flatMap((part) => called(part) ?? part);
   const [program = '', file = ''] = programWords(parts.at(-1) ?? '');
-  const endsWithTask = TASK_PROGRAMS.has(program) || (SHELL_PROGRAMS.has(program) ? file : program).endsWith('.sh');
+  const endsWithTask =
+    TASK_PROGRAMS.has(program) || (SHELL_PROGRAMS.has(program) ? file : program).endsWith('.sh');
   const hasOwnTests = own.some((part) => !SCRIPT_CALL.test(part) && recognise(part) !== null);
   const before = scripts?.has('pretest') ? `${manager} run pretest && ` : '';
   const commands = [
