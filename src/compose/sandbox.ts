@@ -67,11 +67,11 @@ export async function openSandbox(operator: Operator): Promise<Sandbox> {
 const MEMORY_SHARE = 1 / 4;
 /** Maximum of that share, bytes: what a hosted runner of CI has. */
 const MAX_DEFAULT_MEMORY = 16 * 2 ** 30;
-/** Share of the processes and threads that there may be at the same time: eight sandboxes take all. Our default. */
+/** Share of the processes and threads that there may be at the same time: eight sandboxes use them up. Our default. */
 const TASKS_SHARE = 1 / 8;
 /**
  * Maximum of that share. Suites start a Node process for each of many tests, with about a dozen threads, and Node waits
- * for ever for those that it cannot start: the suite of execa has more than 700 at a time. Our default.
+ * forever for those that it cannot start: the suite of execa has more than 700 at a time. Our default.
  */
 const MAX_DEFAULT_PROCESSES = 2_048;
 

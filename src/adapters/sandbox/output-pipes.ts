@@ -42,7 +42,7 @@ export function openPipeMaker(folder: string): PipeMaker {
     if (code !== 0) {
       removeAll(made);
       throw new Fault(
-        machineFaultIn(stderr) === 'DISK_FULL' ? 'DISK_FULL' : 'SANDBOX_UNAVAILABLE',
+        machineFaultIn(stderr) ?? 'SANDBOX_UNAVAILABLE',
         `No pipes can be made in ${folder}: ${stderr.trim()}`,
       );
     }

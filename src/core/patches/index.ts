@@ -1,5 +1,11 @@
 export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff, shortenedHunk } from './diff.ts';
-export { NPM_LOCK, NPM_RECORD, packageFolders, staleNpmPackage } from './installed-packages.ts';
+export {
+  NPM_LOCK,
+  NPM_RECORD,
+  npmLockPackages,
+  packageFolders,
+  staleNpmPackage,
+} from './installed-packages.ts';
 export { changedPackageFiles, isPackageFile, notable, notableGroups } from './notable.ts';
 export {
   joinSections,

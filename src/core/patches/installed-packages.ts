@@ -43,7 +43,7 @@ const LOCK_LIMITS = { ...JSON_LIMITS, values: 5_000_000 };
  * (optional ones, peers) are not missed.
  */
 export function staleNpmPackage(lockText: string, recordText: string): string | null {
-  const [locked, installed] = [packagesOf(lockText), packagesOf(recordText)];
+  const [locked, installed] = [npmLockPackages(lockText), npmLockPackages(recordText)];
   if (locked === null || installed === null) return null;
   for (const [path, wanted] of Object.entries(locked)) {
     if (!path.includes('node_modules/') || wanted.link || wanted.version === undefined) continue;
@@ -59,7 +59,8 @@ export function staleNpmPackage(lockText: string, recordText: string): string | 
   return null;
 }
 
-function packagesOf(text: string): LockedPackages | null {
+/** The packages of a lock file or record of npm (version 2 or 3), by their folders; null if the text is neither. */
+export function npmLockPackages(text: string): LockedPackages | null {
   const read = parseUntrustedJson(text, LOCK_LIMITS);
   const lock = read.kind === 'json' ? Lock.safeParse(read.value) : null;
   return lock?.success ? lock.data.packages : null;

@@ -103,7 +103,7 @@ export function limitHelp(stopped: StopReason, step: FailedCommand['step']): str
     case 'wall':
       return `Raise \`timeout.check\`, or ${less}.`;
     case 'silence':
-      return 'It may wait for input, for a server that does not answer, or for processes beyond the limit of a sandbox (docs/sandbox.md, Limits). If it was still working, make it print progress.';
+      return 'It may wait for input, for a server that does not answer, or for a process that could not be started (docs/sandbox.md, Limits). If it was still working, make it print progress.';
     case 'memory':
       return `It needs more memory than a sandbox has: start fewer processes at a time, ${less}, or give sandboxes more by RUNOFF_SANDBOX_MEMORY in Runoff's own settings.`;
     case 'disk':
@@ -154,7 +154,7 @@ export function failureHint(
     return 'Update the lock file, or set `checks.setup: npm install`.';
   if (NO_NETWORK.test(lines)) return NETWORK_HELP[step];
   if (missing === undefined && NO_PROCESS.test(lines))
-    return 'It starts more processes than a sandbox may have (docs/sandbox.md, Limits): let it start fewer at a time, such as with fewer workers of the test runner.';
+    return 'It reached the number of processes that a sandbox may have (docs/sandbox.md, Limits): let it start fewer at a time, for example with fewer workers in the test runner.';
   if (/\b(?:E403|403 Forbidden|HTTP 403|status code:? 403)\b/.test(lines))
     return 'The registry or a proxy refused the request: name the registry in `network.allow` (within NETWORK_ALLOW), or use one that this machine may reach.';
   if (missing !== undefined)

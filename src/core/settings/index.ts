@@ -37,6 +37,7 @@ export {
   withArchiveHosts,
 } from './git-content.ts';
 export { shellQuoted } from './last-resorts.ts';
+export { removableInLock } from './left-out-packages.ts';
 export {
   type Ceilings,
   capSettings,
@@ -54,7 +55,6 @@ export {
 export { withNodeHeaders } from './node-managers.ts';
 export * from './operator.ts';
 export { failureOfPip } from './other-python-setups.ts';
-export { removableInLock } from './package-scripts.ts';
 export { type PagesSettings, SIGN_IN_CALLBACK_PATH, SIGN_IN_PATH } from './pages.ts';
 export { parseSettings, readSettingsText, type SettingsDefaults } from './parse-settings.ts';
 export { problemsOf, suggest } from './problems.ts';

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { shellQuoted } from './last-resorts.ts';
-import { type RemovableDependency, readPackage } from './package-scripts.ts';
+import { FROM_ELSEWHERE, QUOTABLE_NAME, type RemovableDependency, readPackage } from './package-scripts.ts';
 import type { RepositorySnapshot } from './repository-recipe.ts';
 
 export const adding = (option: string) => (command: string) =>
@@ -46,6 +47,55 @@ export function removablePackages({ files, read }: RepositorySnapshot): readonly
     const isManifest = path === 'package.json' || (isWorkspace && path === `${folder}/package.json`);
     const own = isManifest ? (readPackage(text)?.removable ?? []) : [];
     return own.map((one) => ({ ...one, folder }));
+  });
+}
+
+const Wanted = z.record(z.string(), z.unknown()).catch({});
+const LockedPackage = z.object({
+  dev: z.boolean().catch(false),
+  optional: z.boolean().catch(false),
+  devOptional: z.boolean().catch(false),
+  dependencies: Wanted,
+  optionalDependencies: Wanted,
+  peerDependencies: Wanted,
+});
+
+/**
+ * What packages for development and optional ones get from elsewhere than a registry, by package.json and by the packages
+ * of npm's lock file (version 2 or 3), whose keys are their folders. Only what no other package wants, because npm
+ * overrides it for everything below these packages. None in a workspace: there npm asks the code host all the same.
+ */
+export function removableInLock(
+  manifest: string,
+  locked: Readonly<Record<string, unknown>>,
+): readonly RemovablePackage[] {
+  const { hasWorkspaces = true, overridden = new Set<string>() } = readPackage(manifest) ?? {};
+  if (hasWorkspaces) return [];
+  const found = Object.entries(locked).flatMap(([path, entry]) => {
+    const one = LockedPackage.safeParse(entry).data;
+    if (one === undefined) return [];
+    const [, holder = ''] = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
+    const isOfUsers = !(one.dev || one.optional || one.devOptional);
+    const wanted = { ...one.peerDependencies, ...one.optionalDependencies, ...one.dependencies };
+    return Object.entries(wanted).map(([name, from]) => {
+      const isFromElsewhere = typeof from === 'string' && FROM_ELSEWHERE.test(from);
+      const isPlain = QUOTABLE_NAME.test(holder) && QUOTABLE_NAME.test(name) && !overridden.has(holder);
+      return { name, holder, isFromElsewhere, mayBeReplaced: isFromElsewhere && isPlain && !isOfUsers };
+    });
+  });
+  const elsewhere = new Set(found.flatMap((one) => (one.isFromElsewhere ? [one.name] : [])));
+  const byName = Map.groupBy(found, ({ name }) => name);
+  return [...elsewhere].flatMap((name) => {
+    const requests = byName.get(name) ?? [];
+    if (!requests.every(({ mayBeReplaced }) => mayBeReplaced)) return [];
+    const holders = new Set(requests.map(({ holder }) => holder));
+    return [...holders].map((holder) => ({
+      name,
+      key: `overrides[${holder}][${name}]`,
+      folder: '',
+      isFromElsewhere: true,
+      isOfPackage: true as const,
+    }));
   });
 }
 

@@ -102,8 +102,11 @@ const isLintOnly = (script: string): boolean =>
   script.split(/&&|;/).every((part) => /\b(?:lint|eslint|standard|prettier|xo|biome|audit)\b/.test(part));
 
 /** A git repository, an archive behind an address, or `owner/name` of a code host; not an archive of a registry. */
-const FROM_ELSEWHERE =
+export const FROM_ELSEWHERE =
   /^(?:(?:github|gitlab|bitbucket|gist|ssh|git(?:\+\w+)?|https?(?!.*\/-\/[^/]+\.tgz$)):|[\w.-]+@[\w.-]+:|[\w-][\w.-]*\/[\w.-]+(?:#|$))/;
+
+/** A name of a package that may be in a command. */
+export const QUOTABLE_NAME = /^[@\w./-]+$/;
 
 const PackageJson = z.object({
   name: z.string().catch(''),
@@ -127,56 +130,6 @@ export interface RemovableDependency {
   readonly isOfPackage?: true;
 }
 
-const Wanted = z.record(z.string(), z.unknown()).catch({});
-const LockedPackage = z.object({
-  dev: z.boolean().catch(false),
-  optional: z.boolean().catch(false),
-  devOptional: z.boolean().catch(false),
-  dependencies: Wanted,
-  optionalDependencies: Wanted,
-  peerDependencies: Wanted,
-});
-const NpmLock = z.object({ packages: z.record(z.string(), z.unknown()) });
-
-/** A name of a package that may be in a command. */
-const QUOTABLE_NAME = /^[@\w./-]+$/;
-
-/**
- * What packages for development and optional ones get from elsewhere than a registry, by package.json and the lock file
- * of npm (version 2 or 3). Only what nothing else wants: npm replaces it for all that these packages install. None in a
- * workspace, where npm asks the code host before it looks at what is replaced.
- */
-export function removableInLock(manifest: string, text: string): readonly RemovableDependency[] {
-  const { hasWorkspaces = true, overridden = new Set<string>() } = readPackage(manifest) ?? {};
-  const entries = NpmLock.safeParse(jsonIn(text)).data?.packages;
-  if (hasWorkspaces || entries === undefined) return [];
-  const found = Object.entries(entries).flatMap(([path, entry]) => {
-    const one = LockedPackage.safeParse(entry).data;
-    if (one === undefined) return [];
-    const [, holder = ''] = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
-    const isOfUsers = !(one.dev || one.optional || one.devOptional);
-    const wanted = { ...one.peerDependencies, ...one.optionalDependencies, ...one.dependencies };
-    return Object.entries(wanted).map(([name, from]) => {
-      const isFromElsewhere = typeof from === 'string' && FROM_ELSEWHERE.test(from);
-      const isPlain = QUOTABLE_NAME.test(holder) && QUOTABLE_NAME.test(name) && !overridden.has(holder);
-      return { name, holder, isFromElsewhere, mayBeReplaced: isFromElsewhere && isPlain && !isOfUsers };
-    });
-  });
-  const elsewhere = new Set(found.flatMap((one) => (one.isFromElsewhere ? [one.name] : [])));
-  const byName = Map.groupBy(found, ({ name }) => name);
-  return [...elsewhere].flatMap((name) => {
-    const wishes = byName.get(name) ?? [];
-    if (!wishes.every(({ mayBeReplaced }) => mayBeReplaced)) return [];
-    const holders = new Set(wishes.map(({ holder }) => holder));
-    return [...holders].map((holder) => ({
-      name,
-      key: `overrides[${holder}][${name}]`,
-      isFromElsewhere: true,
-      isOfPackage: true as const,
-    }));
-  });
-}
-
 /** The parts of package.json that define how a project is built and tested. */
 export interface PackageFacts {
   /** Empty where the file gives none. */
@@ -193,18 +146,16 @@ export interface PackageFacts {
   readonly overridden: ReadonlySet<string>;
 }
 
-/** Null when the text is not JSON: the project's own tools will report it. */
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text.replace(/^\ufeff/, ''));
-  } catch {
-    return null;
-  }
-}
-
 /** Null when the text is not a JSON object. */
 export function readPackage(text: string): PackageFacts | null {
-  const parsed = PackageJson.safeParse(jsonIn(text));
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''));
+  } catch {
+    // An unreadable package.json is treated as empty; the project's own tools will report it.
+    return null;
+  }
+  const parsed = PackageJson.safeParse(value);
   if (!parsed.success) return null;
   const { name, scripts, dependencies, packageManager, workspaces, overrides, ...others } = parsed.data;
   return {

@@ -1,4 +1,5 @@
 import { SETTINGS_FILE, type Sha, type Task } from '../../core/model/index.ts';
+import { NPM_LOCK, npmLockPackages } from '../../core/patches/index.ts';
 import type { ChecksView, CommandFiles } from '../../core/reports/index.ts';
 import {
   COMMAND_NAMES,
@@ -60,12 +61,12 @@ export async function detectedRecipe(
   const { sha } = task.base;
   const { others, removable } = await detect(world, source, sha);
   const read = async (path: string) => (await readTextAt(world, source, sha, path)) ?? '';
-  const ofPackages = removableInLock(await read('package.json'), await read('package-lock.json'));
+  const inLock = removableInLock(await read('package.json'), npmLockPackages(await read(NPM_LOCK)) ?? {});
   return {
     recipe: { commands, from: checks.from ?? {} },
     named: checks.named ?? [],
     others,
-    removable: [...removable, ...ofPackages.map((one) => ({ ...one, folder: '' }))],
+    removable: [...removable, ...inLock],
   };
 }
 

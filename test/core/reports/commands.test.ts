@@ -241,7 +241,7 @@ test('a limit is named with what to do about it, whatever the output says', () =
   ]).toMatchInlineSnapshot(`
     [
       "The set-up command \`make\` failed on the base commit (stopped at its time limit): \`npm: not found\`. Raise \`timeout.check\`, or let it do less.",
-      "The set-up command \`make\` failed on the base commit (stopped after too long without output): \`npm: not found\`. It may wait for input, for a server that does not answer, or for processes beyond the limit of a sandbox (docs/sandbox.md, Limits). If it was still working, make it print progress.",
+      "The set-up command \`make\` failed on the base commit (stopped after too long without output): \`npm: not found\`. It may wait for input, for a server that does not answer, or for a process that could not be started (docs/sandbox.md, Limits). If it was still working, make it print progress.",
       "The test command \`make\` failed on the base commit (stopped at its memory limit): \`npm: not found\`. It needs more memory than a sandbox has: start fewer processes at a time, set \`checks.test\` to a smaller part of the tests, or give sandboxes more by RUNOFF_SANDBOX_MEMORY in Runoff's own settings.",
       "The set-up command \`make\` failed on the base commit (stopped at its disk limit): \`npm: not found\`. It writes more than a sandbox may hold: let it do less.",
     ]
@@ -270,7 +270,7 @@ test.each([
   'java.lang.OutOfMemoryError: unable to create native thread: possibly out of memory or process limits reached',
 ])('a command that cannot start a process is told of the limit: %s', (line) => {
   const failed = { step: 'tests', command: 'npm test', how: 'exit code 1', lines: [line] } as const;
-  expect(commandFailure(failed)).toContain('It starts more processes than a sandbox may have');
+  expect(commandFailure(failed)).toContain('It reached the number of processes that a sandbox may have');
   const missing = { ...failed, lines: [line, 'sh: 1: jest: not found'] };
   expect(commandFailure(missing)).toContain('`jest` is missing');
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { npmLockPackages } from '../../../src/core/patches/index.ts';
 import { detectChecks, nextRecipe, removableInLock } from '../../../src/core/settings/index.ts';
 
 const REFUSED = 'npm error code 128\nnpm error An unknown git error occurred';
@@ -19,12 +20,15 @@ const manifest = (more: Manifest) => JSON.stringify({ scripts: { test: 'node tes
 const lock = (packages: Readonly<Record<string, unknown>>) =>
   JSON.stringify({ lockfileVersion: 3, packages });
 
+const inLockOf = (text: string, own: Manifest = {}) =>
+  removableInLock(manifest(own), npmLockPackages(text) ?? {});
+
 /** The set-up that is tried after `setup` was refused a host. */
 function nextSetup(setup: string, own: Manifest, packages: Readonly<Record<string, unknown>>) {
   const read = { 'package.json': manifest(own), 'package-lock.json': lock(packages) };
   const detected = detectChecks({ files: Object.keys(read), read });
-  const inLock = removableInLock(read['package.json'], read['package-lock.json']);
-  const removable = [...detected.removable, ...inLock.map((one) => ({ ...one, folder: '' }))];
+  const inLock = inLockOf(read['package-lock.json'], own);
+  const removable = [...detected.removable, ...inLock];
   const recipe = {
     commands: { setup, test: 'npm test' },
     from: { setup: 'package.json', test: 'package.json' },
@@ -54,9 +58,9 @@ describe('what a package for development gets from a code host', () => {
       { 'node_modules/b': { dev: true, dependencies: { suite: '^1.0.0' } } },
     ],
     ['the package expects it beside itself', {}, { 'node_modules/b': { peerDependencies: { suite: '*' } } }],
-    ['it is needed in a workspace', { workspaces: ['packages/*'] }, {}],
+    ['the repository is a workspace', { workspaces: ['packages/*'] }, {}],
     ['package.json replaces the package already', { overrides: { '@x/runner': '1.0.0' } }, {}],
-  ])('is needed where %s', (_, own, packages) => {
+  ])('is left alone where %s', (_, own, packages) => {
     expect(nextSetup('npm ci', own, { ...usual, ...packages })).not.toContain('npm pkg set');
   });
 
@@ -65,12 +69,19 @@ describe('what a package for development gets from a code host', () => {
     ['npm ci', { 'node_modules/x;id': runner }],
     ['npm ci', { 'node_modules/runner': { dev: true, dependencies: { 'a$(id)': SUITE.suite } } }],
     ['npm ci', { 'node_modules/runner': 3, 'node_modules/other': null }],
-  ])('is no part of a command that cannot use it, or that a name would change: %s', (setup, packages) => {
-    expect(nextSetup(setup, {}, packages)).not.toContain('npm pkg set');
-    expect(removableInLock(manifest({}), '[')).toEqual([]);
+  ])(
+    'is left alone where npm does not install, or where a name or the lock file is hostile: %s',
+    (setup, packages) => {
+      expect(nextSetup(setup, {}, packages)).not.toContain('npm pkg set');
+    },
+  );
+
+  test('is unknown without a readable lock file', () => {
+    expect(inLockOf(lock(usual))).toHaveLength(1);
+    for (const text of ['', '[', '{}', '{"packages":3}', lock({ a: 3 })]) expect(inLockOf(text)).toEqual([]);
   });
 
-  test('does not keep the packages of the repository itself from being left out, however much it is', () => {
+  test('does not stop the packages of the repository itself from being left out where it is too much for a command', () => {
     const many = Object.fromEntries(
       Array.from({ length: 200 }, (_, at) => [
         `node_modules/runner-number-${at}`,
