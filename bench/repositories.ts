@@ -5,15 +5,7 @@
 // repositories install; --from names a folder with clones (OWNER+NAME/repo) where GitHub is not reached. --write puts the
 // results of a file in place of the stored ones (bench/repositories/results.jsonl), and the table of all of them into
 // docs/repositories.md.
-import {
-  appendFileSync,
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -25,6 +17,7 @@ import {
   cloneBase,
   git,
   type Listed,
+  readList,
 } from './repositories/candidates.ts';
 import { type Ended, runoff } from './repositories/command.ts';
 import { type Result, readResults, table, writePage } from './repositories/table.ts';
@@ -170,9 +163,7 @@ async function main(): Promise<void> {
   if (options.help) return console.log(HELP);
   if (options.table) return console.log(table(readResults(options.table)));
   if (options.write) return writePage(readResults(options.write));
-  const listed = JSON.parse(
-    readFileSync(join(import.meta.dirname, 'repositories/list.json'), 'utf8'),
-  ) as readonly Listed[];
+  const listed = readList();
   const only = options.only?.split(',');
   const done = new Set(readResults(options.out).map(({ name }) => name));
   const unknown = only?.filter((name) => !listed.some((one) => one.name === name)) ?? [];

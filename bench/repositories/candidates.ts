@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A public repository, and a commit of its history that fixes something and tests it. The fix's parent is the base. */
@@ -8,7 +8,15 @@ export interface Listed {
   readonly name: string;
   readonly fix: string;
   readonly language: string;
+  /**
+   * Whether the fix was chosen by the rule of docs/repositories.md, before Runoff had run on the repository. The others were
+   * chosen by hand, and rules of Runoff were changed after runs on some of them.
+   */
+  readonly byRule?: boolean;
 }
+
+export const readList = (): readonly Listed[] =>
+  JSON.parse(readFileSync(join(import.meta.dirname, 'list.json'), 'utf8')) as readonly Listed[];
 
 export interface BenchCandidate {
   readonly name: 'sources' | 'sources-and-tests' | 'almost' | 'breaking';

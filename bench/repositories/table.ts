@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { quantile } from '../numbers.ts';
-import { isRight } from './candidates.ts';
+import { isRight, readList } from './candidates.ts';
 
 /** What became of one repository: one line of the file of results. */
 export interface Result {
@@ -68,8 +68,13 @@ const testsText = ({ source, prepared, passed, failed }: Result): string => {
   return prepared ? 'exit code only' : '–';
 };
 
-/** The results as a table in Markdown, with their totals. */
+/**
+ * The results as a table in Markdown, with their totals: of all, and of those alone whose fix was chosen by a rule, because no
+ * rule of Runoff was changed after a run on one of them.
+ */
 export function table(results: readonly Result[]): string {
+  const byRule = new Set(readList().flatMap((one) => (one.byRule ? [one.name] : [])));
+  const untouched = results.filter(({ name }) => byRule.has(name));
   const rows = results
     .toSorted((a, b) => a.language.localeCompare(b.language) || a.name.localeCompare(b.name))
     .map((one) =>
@@ -94,6 +99,9 @@ export function table(results: readonly Result[]): string {
     ...rows.map((row) => `| ${row} |`),
     '',
     summary(results),
+    ...(untouched.length === 0 || untouched.length === results.length
+      ? []
+      : ['', `Of the ${untouched.length} whose fix was chosen by the rule: ${summary(untouched)}`]),
   ].join('\n');
 }
 
