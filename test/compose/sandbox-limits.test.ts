@@ -62,12 +62,12 @@ describe('the processes that there may be', () => {
 test('a command that needs more memory gets what the machine has for it, and no more', async () => {
   const run = (bytes: number) =>
     withLimitsOf(bench.sandbox, { memoryBytes: bytes, processes: 50 }).exec(
-      shell(bench.area(), 'head -c 400000000 /dev/zero | tail | wc -c; sleep 1', {
-        limits: withLimits({ memoryBytes: 2e8, processes: 50 }),
+      shell(bench.area(), 'head -c 120000000 /dev/zero | tail | wc -c; sleep 1', {
+        limits: withLimits({ memoryBytes: 8e7, processes: 50 }),
       }),
     );
-  expect(await run(1e9)).toMatchObject({ stopped: null, stdout: '400000000\n' });
-  expect(await run(1e8)).toMatchObject({ stopped: 'memory' });
+  expect(await run(4e8)).toMatchObject({ stopped: null, stdout: '120000000\n' });
+  expect(await run(6e7)).toMatchObject({ stopped: 'memory' });
 });
 
 test('a command may start as many processes as the machine has for it, and no more', async () => {

@@ -149,9 +149,10 @@ async function watchDisk(
   signal: AbortSignal,
 ): Promise<'disk' | null> {
   const { init, folders, givenBytes, diskBytes: limit, spaceBefore: before } = watched;
-  let free = Number.POSITIVE_INFINITY;
-  let walkedAt = Number.NEGATIVE_INFINITY;
-  let step = 0;
+  // Most commands write little and end soon: to walk the folders for each would start half a dozen programs.
+  let free = before.bytes;
+  let walkedAt = performance.now();
+  let step = SMALLEST_STEP;
   while (await pause(DISK_EVERY_MS, signal)) {
     const { bytes: left, full } = await diskSpaceIn(folders[0]);
     if (!full && free - left < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
