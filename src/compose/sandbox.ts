@@ -145,7 +145,7 @@ const KINDS_OF_AGENTS = ['agent', 'removed'];
 /** Parent folders of per-process folders, which are garbage after their process was killed. */
 function foldersOfProcesses(operator: Operator): readonly string[] {
   const { scratch, toolchain } = dataPaths(operator.data);
-  const parts = ['tmp', 'egress', 'pipes', 'containers', 'copies', 'etc', 'container-files'].map((name) =>
+  const parts = ['tmp', 'egress', 'containers', 'copies', 'etc', 'container-files'].map((name) =>
     join(scratch, name),
   );
   return [scratch, ...parts, toolchain, lentIn(toolchain)];

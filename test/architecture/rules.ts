@@ -124,6 +124,7 @@ export const STARTS_PROGRAMS: ReadonlySet<string> = new Set([
   'src/adapters/registries/asking.ts',
   'src/adapters/sandbox/box.ts',
   'src/adapters/sandbox/container/run.ts',
+  'src/adapters/sandbox/output-pipes.ts',
   'src/adapters/sandbox/processes.ts',
   'src/adapters/sandbox/unsandboxed/run.ts',
   // Programs of the person at the terminal, who starts one that was killed again.

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { type ChaosEnvironment, TEMPORARY } from './chaos-environment.ts';
@@ -60,19 +59,8 @@ const UNFINISHED = [
   /^pg\.(?:json|lock)\../,
 ] as const;
 
-/**
- * The server's own files. Half-written artifacts: other machines may be writing them, so they are removed by age. Pipes
- * that a process has made for its next commands.
- */
-const NOT_OURS = /^(?:pg\/pg\d+|artifacts|scratch\/pipes)\//;
-
-/** Those of a process stay until the next one starts, so at most one process that has ended has some. */
-async function pipesOfSeveral(data: string): Promise<readonly string[]> {
-  const names = await readdir(join(data, 'scratch', 'pipes')).catch(() => []);
-  const owners = new Set(names.map((name) => name.split('-')[2] ?? ''));
-  const ended = [...owners].filter((pid) => !existsSync(`/proc/${pid}`));
-  return ended.length > 1 ? [`pipes of ${ended.length} processes that have ended`] : [];
-}
+/** The server's own files. Half-written artifacts: other machines may be writing them, so they are removed by age. */
+const NOT_OURS = /^(?:pg\/pg\d+|artifacts)\//;
 
 async function filesOf(data: string): Promise<readonly string[]> {
   const found: string[] = [];
@@ -84,6 +72,5 @@ async function filesOf(data: string): Promise<readonly string[]> {
   const unfinished = all.filter(
     (path) => !NOT_OURS.test(path) && UNFINISHED.some((pattern) => pattern.test(basename(path))),
   );
-  const pipes = await pipesOfSeveral(data);
-  return [...new Set([...found, ...pipes, ...unfinished.map((path) => `file ${path}`)])];
+  return [...new Set([...found, ...unfinished.map((path) => `file ${path}`)])];
 }

@@ -56,6 +56,11 @@ export function sandboxContract(
         expect(heard.toSorted()).toEqual(['stderr: two', 'stdout: one', 'stdout: three']);
       });
 
+      test('has pipes that show no path of the host', async () => {
+        const { stdout } = await sh(world.area(), 'readlink /proc/self/fd/1 /proc/self/fd/2');
+        expect(stdout).toMatch(/^pipe:\[\d+\]\npipe:\[\d+\]\n$/);
+      });
+
       test('has what scripts write to /dev/stdout and /dev/stderr', async () => {
         const line =
           'echo one > /dev/stdout; echo two > /dev/stderr; echo three | tee -a /dev/stderr; test -p /dev/stdout';

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ChildLost, restarting } from '../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox } from '../../ports/index.ts';
@@ -48,7 +47,7 @@ export function openBubblewrap(options: BubblewrapOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const table = openProcessTable(() => performance.now());
   const copies = openCopies(scratch, owner);
-  const pipes = openPipeMaker(join(scratch, 'pipes'));
+  const pipes = openPipeMaker();
 
   // Found once, at the first command: they seldom change.
   let found: Promise<readonly string[]> | null = null;

@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { chownSync, mkdirSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
 import { asFault, Fault, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import {
   DEFAULT_LIMITS,
@@ -39,7 +38,7 @@ interface UnsandboxedOptions {
 export function openUnsandboxed(options: UnsandboxedOptions): Sandbox {
   const { owner, scratch, toolchain, dialler = publicInternet } = options;
   const copies = openCopies(scratch, owner);
-  const pipes = openPipeMaker(join(scratch, 'pipes'));
+  const pipes = openPipeMaker();
   const ports = openPortPool();
 
   const execHere = async (spec: ExecSpec): Promise<ExecResult> => {
