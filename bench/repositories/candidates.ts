@@ -9,8 +9,8 @@ export interface Listed {
   readonly fix: string;
   readonly language: string;
   /**
-   * Whether the fix was chosen by the rule of docs/repositories.md, before Runoff had run on the repository. The others were
-   * chosen by hand, and rules of Runoff were changed after runs on some of them.
+   * Whether the fix was chosen by the rule of docs/repositories.md, before Runoff had run on it. The others were chosen by
+   * hand, and rules of Runoff were changed after runs on some of them.
    */
   readonly byRule?: boolean;
 }

@@ -69,8 +69,8 @@ const testsText = ({ source, prepared, passed, failed }: Result): string => {
 };
 
 /**
- * The results as a table in Markdown, with their totals: of all, and of those alone whose fix was chosen by a rule, because no
- * rule of Runoff was changed after a run on one of them.
+ * The results as a table in Markdown, with their totals: of all, and of those alone whose fix was chosen by the rule, because
+ * no rule of Runoff was changed after a run on such a fix.
  */
 export function table(results: readonly Result[]): string {
   const byRule = new Set(readList().flatMap((one) => (one.byRule ? [one.name] : [])));
@@ -101,7 +101,7 @@ export function table(results: readonly Result[]): string {
     summary(results),
     ...(untouched.length === 0 || untouched.length === results.length
       ? []
-      : ['', `Of the ${untouched.length} whose fix was chosen by the rule: ${summary(untouched)}`]),
+      : ['', `The same for the ${untouched.length} whose fix was chosen by the rule. ${summary(untouched)}`]),
   ].join('\n');
 }
 

@@ -1,10 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, fstatSync, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ChildLost, Fault, mayStartLater, restarting } from '../../core/model/index.ts';
+import {
+  type ChildLost,
+  Fault,
+  machineFaultIn,
+  mayStartLater,
+  programKilled,
+  restarting,
+} from '../../core/model/index.ts';
 import { HOST_PATH, spawnFault } from './processes.ts';
+import { SHORTAGE } from './supervise.ts';
 
 /** A command's standard output and standard error. */
 export interface OutputPipes {
@@ -35,8 +43,10 @@ interface Pipe {
   readonly write: number;
 }
 
-/** Pipes that one shell makes. Our default: a shell takes as long to start as ten of its own processes. */
+/** Pipes that one shell makes. Our default: a shell takes as long to start as eight of its own processes. */
 const MADE_AT_ONCE = 16;
+/** Milliseconds after which one of the processes must have been killed, or is frozen. Our default. */
+const MAKING_MS = 10_000;
 
 /** The descriptor of a pipe in the process that holds it. Its standard output is another one while it prints. */
 const HELD = 5;
@@ -91,45 +101,72 @@ export function orDiscard<T>(pipes: OutputPipes, start: () => T): T {
 type Made = { readonly kind: 'ended'; readonly pipes: readonly Pipe[] } | ChildLost;
 
 async function makePipes(): Promise<Made> {
+  try {
+    return await holdPipes();
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
+    const error = thrown as NodeJS.ErrnoException;
+    if (mayStartLater(error.code)) return { kind: 'lost', how: `made no pipes: ${error.code}` };
+    throw spawnFault('A command', error);
+  }
+}
+
+async function holdPipes(): Promise<Made> {
   const shell: ChildProcess = spawn('/bin/sh', ['-c', HOLD_PIPES], {
     cwd: '/',
     env: { PATH: HOST_PATH },
-    // An interrupt from the terminal does not reach it.
+    // An interrupt from the terminal does not reach it, and it can be killed with all of its processes.
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  let [ids, errors]: [readonly string[], string] = [[], ''];
+  const ended = endOf(shell);
+  const tooLate = setTimeout(() => killGroup(shell), MAKING_MS);
   // Without a free descriptor there are no streams.
   shell.stdin?.on('error', () => undefined);
-  shell.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    errors += text;
-  });
-  const ended = new Promise<Made>((resolve, reject) => {
-    shell.once('error', (error: NodeJS.ErrnoException) => {
-      if (mayStartLater(error.code)) resolve({ kind: 'lost', how: `could not be started: ${error.code}` });
-      else reject(spawnFault('sh', error));
-    });
-    shell.once('close', (code, signal) => {
-      if (signal !== null) resolve({ kind: 'lost', how: `was killed by ${signal}` });
-      else reject(new Fault('SANDBOX_UNAVAILABLE', `No pipes can be made (exit code ${code}): ${errors}`));
-    });
-  });
-  const held = new Promise<void>((resolve) => {
+  try {
+    const first = await Promise.race([ended, idsFrom(shell)]);
+    return 'kind' in first ? first : { kind: 'ended', pipes: openAll(first) };
+  } finally {
+    clearTimeout(tooLate);
+    shell.stdin?.end();
+    ended.catch(() => undefined);
+  }
+}
+
+/** The ids that its processes print, when all have printed theirs. */
+const idsFrom = (shell: ChildProcess): Promise<readonly string[]> =>
+  new Promise((resolve) => {
     let text = '';
     shell.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       text += chunk;
-      ids = text.split('\n').slice(0, -1);
-      if (ids.length === MADE_AT_ONCE) resolve();
+      const ids = text.split('\n').slice(0, -1);
+      if (ids.length === MADE_AT_ONCE) resolve(ids);
     });
   });
+
+/** Why a shell ended before it was told to. Rejects if it would do so again. */
+const endOf = (shell: ChildProcess): Promise<ChildLost> =>
+  new Promise((resolve, reject) => {
+    let errors = '';
+    shell.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      errors += text;
+    });
+    shell.once('error', reject);
+    shell.once('close', (code, signal) => {
+      if (signal !== null) resolve({ kind: 'lost', how: `was killed by ${signal}` });
+      else if (SHORTAGE.test(errors)) resolve({ kind: 'lost', how: `made no pipes: ${errors.trim()}` });
+      else {
+        const because = `No pipes can be made (exit code ${code}): ${errors.trim()}`;
+        reject(new Fault(machineFaultIn(errors) ?? 'SANDBOX_UNAVAILABLE', because));
+      }
+    });
+  });
+
+function killGroup({ pid }: ChildProcess): void {
   try {
-    const failed = await Promise.race([ended, held]);
-    return failed ?? { kind: 'ended', pipes: openAll(ids) };
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   } catch (thrown) {
-    throw thrown instanceof Fault ? thrown : spawnFault('A command', thrown as NodeJS.ErrnoException);
-  } finally {
-    shell.stdin?.end();
-    ended.catch(() => undefined);
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
   }
 }
 
@@ -137,15 +174,16 @@ async function makePipes(): Promise<Made> {
 function openAll(ids: readonly string[]): readonly Pipe[] {
   const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
   const opened: number[] = [];
-  const open = (path: string, flags: number): number => {
-    const fd = openSync(path, flags);
+  const open = (id: string, flags: number): number => {
+    const fd = openSync(`/proc/${id}/fd/${HELD}`, flags);
     opened.push(fd);
+    // The process may have been killed, and another one have its id.
+    if (!fstatSync(fd).isFIFO()) throw programKilled('sh', { kind: 'lost', how: 'was killed' });
     return fd;
   };
   try {
     return ids.map((id) => {
-      const path = `/proc/${id}/fd/${HELD}`;
-      const pipe = { read: open(path, O_RDONLY | O_NONBLOCK), write: open(path, O_WRONLY) };
+      const pipe = { read: open(id, O_RDONLY | O_NONBLOCK), write: open(id, O_WRONLY) };
       // A command runs as another user, and has to open its own pipe again.
       fchmodSync(pipe.write, 0o666);
       return pipe;

@@ -19,6 +19,11 @@ const COMPUTING_SHARE = 0.1;
 const MAPS_EVERY_MS = 800;
 /** Folders are walked at least this often (milliseconds), even if the file system did not fill up. */
 const WALK_EVERY_MS = 15_000;
+/**
+ * Milliseconds until the first walk. Our default: most commands write little and have ended by then, and a walk starts half a
+ * dozen programs.
+ */
+const FIRST_WALK_MS = 3_000;
 /** A smaller loss of free space does not justify a walk. */
 const SMALLEST_STEP = 2 ** 20;
 
@@ -149,12 +154,13 @@ async function watchDisk(
   signal: AbortSignal,
 ): Promise<'disk' | null> {
   const { init, folders, givenBytes, diskBytes: limit, spaceBefore: before } = watched;
-  // Most commands write little and end soon: to walk the folders for each would start half a dozen programs.
   let free = before.bytes;
-  let walkedAt = performance.now();
+  let walkedAt = performance.now() - WALK_EVERY_MS + FIRST_WALK_MS;
   let step = SMALLEST_STEP;
   while (await pause(DISK_EVERY_MS, signal)) {
     const { bytes: left, full } = await diskSpaceIn(folders[0]);
+    // What others have freed meanwhile must not hide what this command writes.
+    free = Math.max(free, left);
     if (!full && free - left < step && performance.now() - walkedAt < WALK_EVERY_MS) continue;
     free = left;
     const written = (await bytesIn(folders, owner)) - givenBytes;
