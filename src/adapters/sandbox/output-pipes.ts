@@ -119,7 +119,7 @@ async function holdPipes(): Promise<Made> {
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  const ended = endOf(shell);
+  const ended = earlyEnd(shell);
   const tooLate = setTimeout(() => killGroup(shell), MAKING_MS);
   // Without a free descriptor there are no streams.
   shell.stdin?.on('error', () => undefined);
@@ -145,7 +145,7 @@ const idsFrom = (shell: ChildProcess): Promise<readonly string[]> =>
   });
 
 /** Why a shell ended before it was told to. Rejects if it would do so again. */
-const endOf = (shell: ChildProcess): Promise<ChildLost> =>
+const earlyEnd = (shell: ChildProcess): Promise<ChildLost> =>
   new Promise((resolve, reject) => {
     let errors = '';
     shell.stderr?.setEncoding('utf8').on('data', (text: string) => {
