@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { measureDiskBefore, watchLimits } from '../../src/adapters/sandbox/watchdog.ts';
 import type { Limits } from '../../src/ports/index.ts';
 import { openWorkbench, shell, type Workbench, withLimits } from '../adapters/sandbox/workbench.ts';
 
@@ -93,6 +95,45 @@ describe('memory and disk use that simple sums miss', () => {
     expect(await run(PROGRAMS.watches, 400, {}, 60)).toMatchObject({ exitCode: null, stopped: 'memory' });
     expect(await run(PROGRAMS.watches, 20, {}, 3)).toMatchObject({ exitCode: 0, stdout: 'held\n' });
   });
+});
+
+test('what others free does not hide for long what a command writes', async () => {
+  // In memory, where little else is written meanwhile. The limit is passed after the first walk, and well before the next one.
+  const folder = mkdtempSync('/dev/shm/runoff-disk-');
+  try {
+    const [upper, home, others] = ['upper', 'home', 'others'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    for (const path of [upper, home]) mkdirSync(path);
+    writeFileSync(others, Buffer.alloc(60e6));
+    const disk = await measureDiskBefore(
+      { area: { id: 'x', lowers: [], upper, work: '', merged: '', home } },
+      0,
+    );
+    const over = new AbortController();
+    const init = { pid: process.pid, startedAt: '0', namespace: 'none' };
+    const watched = {
+      ...disk,
+      init,
+      memoryBytes: null,
+      diskBytes: 5e6,
+      mayHide: false,
+      onComputing: undefined,
+    };
+    const began = performance.now();
+    const stopped = watchLimits(watched, { within: () => [] }, null, over.signal);
+    await sleep(4_000);
+    rmSync(others);
+    await sleep(1_500);
+    writeFileSync(join(upper, 'written'), Buffer.alloc(20e6));
+    expect(await stopped).toBe('disk');
+    expect(performance.now() - began).toBeLessThan(12_000);
+    over.abort();
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 describe('/proc in a sandbox', () => {

@@ -16,6 +16,7 @@ import {
   type Init,
   inheritedDescriptors,
   isAlive,
+  killGroup,
   type Owner,
 } from './processes.ts';
 
@@ -178,12 +179,7 @@ async function initGone(init: Init): Promise<void> {
  * others.
  */
 function killLauncherGroup(child: ChildProcess): void {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
-  }
+  if (child.exitCode === null && child.signalCode === null) killGroup(child);
 }
 
 interface LauncherStatus {

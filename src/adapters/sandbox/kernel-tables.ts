@@ -125,3 +125,24 @@ export function maxTasks(
 /** A folder and those around it, up to the root: in a container, only the last ones may exist. */
 const upwards = (path: string): readonly string[] =>
   path === '/' || path === '.' ? ['/'] : [path, ...upwards(dirname(path))];
+
+/** Limits of this process that a sandbox cannot exceed; infinity if there is none. */
+export interface HardLimits {
+  readonly processes: number;
+  readonly files: number;
+  readonly fileBytes: number;
+}
+
+/** The hard limits from /proc/self/limits. */
+export function readHardLimits(): HardLimits {
+  const text = readFileSync('/proc/self/limits', 'utf8');
+  const hard = (name: string): number => {
+    const value = new RegExp(`^${name} +\\S+ +(\\d+)`, 'm').exec(text)?.[1];
+    return value === undefined ? Number.POSITIVE_INFINITY : Number(value);
+  };
+  return {
+    processes: hard('Max processes'),
+    files: hard('Max open files'),
+    fileBytes: hard('Max file size'),
+  };
+}

@@ -3,7 +3,7 @@ import { normalize } from 'node:path';
 import { Fault, type Surroundings, USUAL_SURROUNDINGS } from '../../core/model/index.ts';
 import type { ExecSpec } from '../../ports/index.ts';
 import { INSIDE, type MergedView, PUBLIC_ETC, pathIn, SYNTHETIC_ETC, versionedEtc } from './filesystem.ts';
-import type { HardLimits } from './processes.ts';
+import type { HardLimits } from './kernel-tables.ts';
 
 /**
  * Descriptors of a launch besides the three standard ones. bubblewrap reads `seccomp` and `options` and writes JSON

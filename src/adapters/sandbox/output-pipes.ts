@@ -11,7 +11,7 @@ import {
   programKilled,
   restarting,
 } from '../../core/model/index.ts';
-import { HOST_PATH, spawnFault } from './processes.ts';
+import { HOST_PATH, killGroup, spawnFault } from './processes.ts';
 import { SHORTAGE } from './supervise.ts';
 
 /** A command's standard output and standard error. */
@@ -161,14 +161,6 @@ const earlyEnd = (shell: ChildProcess): Promise<ChildLost> =>
       }
     });
   });
-
-function killGroup({ pid }: ChildProcess): void {
-  try {
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
-  }
-}
 
 /** Opens both ends of the pipes that these processes hold. */
 function openAll(ids: readonly string[]): readonly Pipe[] {

@@ -244,6 +244,17 @@ export async function commandEnd(
   return { code: end.exitCode ?? null, stdout: String(end.stdout ?? ''), stderr: String(end.stderr || why) };
 }
 
+/** Ends all processes of a detached child's group at once. False if none is left. */
+export function killGroup({ pid }: ChildProcess): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(-pid, 'SIGKILL');
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+    return false;
+  }
+}
+
 /**
  * The fault behind a program of a sandbox that could not be started: an outage if the machine is short of something.
  */
@@ -275,25 +286,4 @@ export function inheritedDescriptors(): readonly number[] {
   return readdirSync('/proc/self/fd')
     .filter((fd) => Number(fd) > 2 && passedOn(fd))
     .map(Number);
-}
-
-/** Limits of this process that a sandbox cannot exceed; infinity if there is none. */
-export interface HardLimits {
-  readonly processes: number;
-  readonly files: number;
-  readonly fileBytes: number;
-}
-
-/** The hard limits from /proc/self/limits. */
-export function readHardLimits(): HardLimits {
-  const text = readFileSync('/proc/self/limits', 'utf8');
-  const hard = (name: string): number => {
-    const value = new RegExp(`^${name} +\\S+ +(\\d+)`, 'm').exec(text)?.[1];
-    return value === undefined ? Number.POSITIVE_INFINITY : Number(value);
-  };
-  return {
-    processes: hard('Max processes'),
-    files: hard('Max open files'),
-    fileBytes: hard('Max file size'),
-  };
 }

@@ -20,8 +20,8 @@ const MAPS_EVERY_MS = 800;
 /** Folders are walked at least this often (milliseconds), even if the file system did not fill up. */
 const WALK_EVERY_MS = 15_000;
 /**
- * Milliseconds until the first walk. Our default: most commands write little and have ended by then, and a walk starts half a
- * dozen programs.
+ * Milliseconds until the first walk. Our default: most commands write little and have ended by then, and a walk starts five
+ * programs.
  */
 const FIRST_WALK_MS = 3_000;
 /** A smaller loss of free space does not justify a walk. */

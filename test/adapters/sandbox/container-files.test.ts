@@ -14,7 +14,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type ContainerEngine, openControlSocket } from '../../../src/adapters/sandbox/container/engine.ts';
 import { prepareContainerFiles } from '../../../src/adapters/sandbox/container/flags.ts';
 import { runContainer } from '../../../src/adapters/sandbox/container/run.ts';
-import { openProcessTable, readHardLimits } from '../../../src/adapters/sandbox/processes.ts';
+import { readHardLimits } from '../../../src/adapters/sandbox/kernel-tables.ts';
+import { openProcessTable } from '../../../src/adapters/sandbox/processes.ts';
 import { programKilled, USUAL_SURROUNDINGS } from '../../../src/core/model/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/ports/index.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Fault, type Surroundings, USUAL_SURROUNDINGS } from '../../../core/model/index.ts';
 import type { ExecSpec } from '../../../ports/index.ts';
 import { INSIDE, prepareEtc, shareFiles } from '../filesystem.ts';
+import type { HardLimits } from '../kernel-tables.ts';
 import { KERNEL_OBJECTS, MAX_OPEN_FILES, mountPoint, segmentPages, toolPoint } from '../launch.ts';
-import type { HardLimits } from '../processes.ts';
 import { around, type ContainerEngine } from './engine.ts';
 
 /** How containers are started on this host, as found by the probe. */

@@ -5,8 +5,9 @@ import { type ChildLost, restarting } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec, Sandbox } from '../../../ports/index.ts';
 import { folder, openCopies, openToOwner, writeBelow } from '../areas.ts';
 import { type Dialler, type EgressProxy, openEgress, publicInternet, withHosts } from '../egress/index.ts';
+import { readHardLimits } from '../kernel-tables.ts';
 import { NEVER_STARTED, probedSandbox } from '../probed.ts';
-import { type Owner, openProcessTable, readHardLimits, startedAt } from '../processes.ts';
+import { type Owner, openProcessTable, startedAt } from '../processes.ts';
 import { ownFolder } from '../scratch.ts';
 import type { Ended } from '../supervise.ts';
 import {

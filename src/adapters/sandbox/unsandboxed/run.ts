@@ -4,6 +4,7 @@ import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fault } from '../../../core/model/index.ts';
 import type { ExecResult, ExecSpec } from '../../../ports/index.ts';
+import { readHardLimits } from '../kernel-tables.ts';
 import { MAX_OPEN_FILES } from '../launch.ts';
 import { type OutputPipes, orDiscard, type PipeMaker } from '../output-pipes.ts';
 import {
@@ -12,9 +13,9 @@ import {
   findInit,
   GONE_TIMEOUT_MS,
   inheritedDescriptors,
+  killGroup,
   type Owner,
   type ProcessTable,
-  readHardLimits,
   spawnFault,
 } from '../processes.ts';
 import { commandExit, supervise } from '../supervise.ts';
@@ -142,7 +143,7 @@ async function commandEnded(
     child.once('exit', resolve);
   });
   // The group first: it contains the watcher, which would otherwise start to end the rest itself.
-  signalGroup(child);
+  killGroup(child);
   await tree.end();
   await groupGone(child);
   (child.stdio as readonly (Writable | Readable | null | undefined)[])[WATCHER_FD]?.destroy();
@@ -151,18 +152,7 @@ async function commandEnded(
 }
 
 function killCommandGroup(child: ChildProcess): void {
-  if (child.exitCode === null && child.signalCode === null) signalGroup(child);
-}
-
-/** Returns false if the group is empty. */
-function signalGroup(child: ChildProcess): boolean {
-  if (child.pid === undefined) return false;
-  try {
-    return process.kill(-child.pid, 'SIGKILL');
-  } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
-    return false;
-  }
+  if (child.exitCode === null && child.signalCode === null) killGroup(child);
 }
 
 /**
@@ -176,7 +166,7 @@ const GROUP_MS = 200;
  */
 async function groupGone(child: ChildProcess): Promise<void> {
   const until = performance.now() + GROUP_MS;
-  while (signalGroup(child) && performance.now() < until) await sleep(2);
+  while (killGroup(child) && performance.now() < until) await sleep(2);
 }
 
 /**
