@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openRegistryWorld, type RegistryWorld } from './registry-world.ts';
 import { LIMITS } from './world.ts';
 
-const PATIENCE = { silenceMs: 2_000, refusedMs: 500, computingMs: 0 };
+// Long enough for the computing of a command's start, which takes longer beside other work.
+const PATIENCE = { silenceMs: 2_000, refusedMs: 500, computingMs: 10_000 };
 
 describe('a set-up that prints nothing', () => {
   let world: RegistryWorld;
