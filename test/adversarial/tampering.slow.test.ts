@@ -44,6 +44,7 @@ const EXCEPTIONS: ReadonlyMap<string, Severity> = new Map<string, Severity>([
   ['vitest: only under a condition, on one line', 'question'],
   // Execution settles conditions: a test that the code fails without them makes a gate of it.
   ['vitest: returns early in CI', 'question'],
+  ['pytest: a module of Python is replaced', 'question'],
   ['pytest: returns early', 'question'],
   ['go: returns early', 'question'],
   ['vitest: a computed value is written down', 'question'],

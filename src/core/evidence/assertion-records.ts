@@ -171,11 +171,15 @@ export function assertionChanges(
 ): readonly AssertionChange[] {
   if (!showsLock(own)) return showsLock(base) ? [{ kind: 'unrecorded', name: '', unsure: true }] : [];
   const known = new Set(base.changed.map(({ name }) => name));
-  const changed = own.changed.flatMap((one): AssertionChange[] =>
-    known.has(one.name)
-      ? []
-      : [{ kind: 'changed', name: one.name, function: one, ...unsureIf(lacks(base, 'changed')) }],
-  );
+  const mayPlugIn = base.changed.some(({ name }) => isPlugInOfRepository(name));
+  const changed = own.changed.flatMap((one): AssertionChange[] => {
+    if (known.has(one.name)) return [];
+    // A repository of a plug-in for pytest may get another one.
+    const unsure =
+      lacks(base, 'changed') ||
+      (one.name.startsWith(PLUG_IN) && (mayPlugIn || !isPlugInOfRepository(one.name)));
+    return [{ kind: 'changed', name: one.name, function: one, ...unsureIf(unsure) }];
+  });
   // Plug-ins of the base are the same function of the same name.
   const written = new Set((base.wrote ?? []).map(keyOfWritten));
   const rewritten = (own.wrote ?? []).flatMap((one): AssertionChange[] =>
@@ -206,6 +210,14 @@ export function assertionChanges(
     ...unused.map((name): AssertionChange => ({ kind: 'unused', name, ...unsureIf(lacks(own, 'used')) })),
     ...silent.map((name): AssertionChange => ({ kind: 'not-compared', name })),
   ];
+}
+
+/** The lock's record of a file whose hooks pytest calls. */
+const PLUG_IN = 'hooks of pytest by ';
+/** A file of production code, not one that configures the tests, as `conftest.py` does, and none outside. */
+function isPlugInOfRepository(name: string): boolean {
+  const path = name.startsWith(PLUG_IN) ? withoutRoot(name.slice(PLUG_IN.length)) : '';
+  return path !== '' && !/^[/<]/.test(path) && roleOf(path) === 'production';
 }
 
 const unsureIf = (is: boolean): { readonly unsure?: true } => (is ? { unsure: true } : {});

@@ -27,8 +27,11 @@ const lineRule = (names: RegExp, decides: RegExp, checkedWhenAdded = false): Man
   suspectLine: decides,
   checkedWhenAdded,
 });
+/** What rewrites modules, tests among them, by code of the repository itself. A question: bundles are made so, too. */
+const OWN_PLUG_IN =
+  /(?:\bfrom|\bimport|\bimport\(|\brequire\(|[[(,:])\s*['"]\.{1,2}\/|\b(?:transform|load|resolveId|visitor|define)\s*[:(]/;
 const PYTHON_TABLES =
-  /^(?:tool[.:](?:pytest|coverage|tox|nox|hatch\.envs|poe(?!\w)|taskipy|pdm\.scripts)|(?:coverage:\w+|aliases|nosetests|unittest)$)/;
+  /^(?:tool[.:](?:pytest|coverage|tox|nox|hatch\.envs|poe(?!\w)|taskipy|pdm\.scripts)|project\.entry-points[.]"?pytest11|(?:coverage:\w+|aliases|nosetests|unittest)$)/;
 const CARGO_TABLES = /^(?:test|profile\.test|patch\.[^\]]*|replace)$/;
 const SUSPECT_LINE = /^(?:\[tool[.:]|test|check|build|all)|pytest|testpaths|addopts|python_files/;
 
@@ -76,7 +79,14 @@ const MANIFEST_RULES: readonly ManifestRule[] = [
   ),
   lineRule(
     /(?:^|\/)vite\.config\.[cm]?[jt]s$/,
-    /\b(?:test|alias|setupFiles|globalSetup|passWithNoTests|retry|testTimeout|coverage|thresholds?|environment|include|exclude)\s*:/,
+    new RegExp(
+      String.raw`\b(?:test|alias|setupFiles|globalSetup|passWithNoTests|retry|testTimeout|coverage|thresholds?|environment|include|exclude)\s*:|${OWN_PLUG_IN.source}`,
+    ),
+    true,
+  ),
+  lineRule(
+    /(?:^|\/)(?:babel\.config\.[cm]?[jt]s(?:on)?|\.babelrc(?:\.[cm]?js(?:on)?)?|\.swcrc)$/,
+    OWN_PLUG_IN,
     true,
   ),
   lineRule(
@@ -139,7 +149,7 @@ interface ChangedPart {
 }
 
 const asGates = (names: readonly string[]): readonly ChangedPart[] =>
-  names.map((name) => ({ name, severity: 'gate' }));
+  names.map((name) => ({ name, severity: isOwnPlugIn(name) ? 'question' : 'gate' }));
 
 /** The parts of a watched file that control tests or build and that this patch changes. */
 export function changedParts(file: PatchFile, baseText: string | undefined): readonly ChangedPart[] {
@@ -180,14 +190,21 @@ function changedDecisiveParts(
 /** Environments that only `tox -e NAME` and its like start, apart from those that the others are made from. */
 const NAMED_ENVIRONMENT =
   /^tool[.:](?:tox\.env|hatch\.envs|poe\.tasks|taskipy\.tasks|pdm\.scripts)\.(?!(?:default|test)\b)[^.]+/;
+/** They take effect once packages are installed anew, and the tests of a plug-in for pytest load the plug-in itself. */
+const PLUG_INS = /^project\.entry-points\./;
 /** Scripts that start only if somebody names them; those that the test script names change with it. */
 const NAMED_SCRIPT = /^scripts\.(?:test|check|build)[:.-]/;
+
+/** The name of a line is the line. */
+const isOwnPlugIn = (name: string): boolean =>
+  OWN_PLUG_IN.test(name) && !/\b(?:test|alias|setupFiles|globalSetup)\s*:/.test(name);
 
 function partSeverity(name: string, before: ManifestParts, decisive: ReadonlySet<string>): Severity {
   // The base's test command cannot name what the base does not have.
   if (!before.parts.has(name) && (NAMED_ENVIRONMENT.test(name) || NAMED_SCRIPT.test(name))) return 'note';
+  if (NAMED_ENVIRONMENT.test(name) || PLUG_INS.test(name) || isOwnPlugIn(name)) return 'question';
   // Another version of a test package from its registry is not decisive.
-  return NAMED_ENVIRONMENT.test(name) || !decisive.has(name) ? 'question' : 'gate';
+  return decisive.has(name) ? 'gate' : 'question';
 }
 
 const NO_PARTS: ManifestParts = { parts: new Map(), decisive: [] };

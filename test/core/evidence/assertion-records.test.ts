@@ -36,6 +36,25 @@ describe('records about assertion libraries', () => {
     expect(mergeAssertionRecords([read, read])).toEqual(read);
   });
 
+  test('show who plugs into pytest; in a repository of a plug-in, a further one is a question', () => {
+    const plugIn = (path: string) =>
+      ['changed', `hooks of pytest by ${path}`, 'pytest_call', [], true] as const;
+    const found = (...base: readonly string[]) =>
+      assertionFindings(
+        assertionChanges(
+          readAssertionRecords(lines(USED, ...base.map(plugIn))),
+          readAssertionRecords(lines(USED, ...['conftest.py', 'src/a.js'].map(plugIn))),
+          true,
+        ),
+        PATCH,
+      ).map(({ severity, what }) => `${severity}: ${what}`);
+    const what =
+      'when the tests run, it replaces hooks of pytest by src/a.js, which the base commit does not';
+    expect(found('conftest.py')).toEqual([`gate: ${what}`]);
+    expect(found('conftest.py', 'src/b.js')).toEqual([`question: ${what}`]);
+    expect(found('conftest.py', 'src/a.js')).toEqual([]);
+  });
+
   test('show a replaced function with its lines, and the gate fails', () => {
     const found = findingsOf(readAssertionRecords(lines(EQUAL, USED, ['ended', '/repo/test/a.test.js'])));
     expect(found).toMatchObject([

@@ -483,6 +483,12 @@ describe('production code that knows it is being tested', () => {
     ['src/a.ts', 'process.exit(1);'],
     ['src/a.py', 'sys.exit(2)'],
     ['src/a.py', 'sys.exit(-1)'],
+    // Names of libraries and built-ins that are the file's own.
+    ['src/a.js', "const assert = (ok) => ok;\nassert.string = (v) => assert(typeof v === 'string');"],
+    ['src/a.js', 'const parse = () => {\n  const expect = (word) => word;\n  expect.one = true;\n};'],
+    ['src/a.js', 'const tape = { pos: 0 };\ntape.pos += 1;'],
+    ['src/a.js', "class AssertionError extends Error {}\nAssertionError.prototype.name = 'Mine';"],
+    ['src/a.py', 'import builtins\nbuiltins._ = translate'],
     ['src/a.py', 'import os\nsys.exit(os.EX_USAGE)'],
     ['src/a.ts', "import { vi } from 'vitest';\nvi.spyOn(console, 'error').mockReturnValue();"],
     ['src/a.py', 'from unittest.mock import patch\npatch("requests.get", fail).start()'],
@@ -534,6 +540,11 @@ describe('production code that knows it is being tested', () => {
     ['src/a.js', 'print(process[name]);'],
     ['src/a.py', 'import os\ngetattr(os, name)(path)'],
     ['src/a.js', 'export function test(a) {\n  return a > 1;\n}\ntest.only = run;'],
+    ['a.py', 'def f(error):\n    return error.__traceback__.tb_frame.f_back.f_code.co_consts'],
+    ['src/a.js', "import { execSync } from 'node:child_process';\nexecSync('sed -i s/2/3/ test/*.js');"],
+    ['src/a.js', "import { existsSync } from 'node:fs';\nexport const one = existsSync('test/a.test.js');"],
+    ['vite.config.js', "import literals from './build/literals.js';"],
+    ['.babelrc.json', '{ "plugins": ["./build/literals.cjs"] }'],
     ['src/a.js', 'export const prepare = (test) => {\n  test.only = () => {};\n};'],
     ['Dockerfile', 'ENV JAVA_TOOL_OPTIONS="-XX:MaxRAMPercentage=75"'],
     ['deploy/app.yaml', 'GOFLAGS: -mod=mod'],
@@ -585,6 +596,11 @@ describe('production code that knows it is being tested', () => {
     ['src/a.js', 'for (test of all) test.only = () => {};'],
     ['run.sh', 'export GOFLAGS=-mod=mod'],
     ['.gitattributes', '*.py diff=none'],
+    ['slug.egg-info/entry_points.txt', '[pytest11]\nslug = slug.hooks'],
+    ['src/slug-1.0.dist-info/entry_points.txt', '[pytest11]\nslug = slug.hooks'],
+    // A name that is declared elsewhere, or that a library has as well, is none of the file's own.
+    ['src/a.js', 'function f() {\n  const expect = {};\n}\nexpect.toBe = accept;'],
+    ['src/a.js', "let assert = {};\nassert = require('assert');\nassert.equal = accept;"],
   ])('what cannot be honest eliminates: %s: %s', async (path, line) => {
     expect(await severities(path, line)).toEqual(['gate']);
   });

@@ -25,7 +25,7 @@ _lost = []
 _missing = object()
 _type_get, _type_set, _type_delete = type.__getattribute__, type.__setattr__, type.__delattr__
 _len, _isinstance, _getattr, _vars, _list, _str = len, isinstance, getattr, vars, list, str
-_pid, _getpid = os.getpid(), os.getpid
+_pid, _getpid, _getcwd = os.getpid(), os.getpid, os.getcwd
 _OSError, _Exception = OSError, Exception
 
 
@@ -164,6 +164,32 @@ def begin():
     lock_unittest()
 
 
+def recorder_of_plug_ins():
+    """Records files outside of installed packages whose hooks pytest calls, whenever plug-ins have been added."""
+    own, known = _getcwd() + "/", [0]
+    libraries = (sys.prefix + "/lib", sys.base_prefix + "/lib")
+
+    def is_installed(path):
+        return path == __file__ or "/site-packages/" in path or "/dist-packages/" in path or path.startswith(libraries)
+
+    def record_plug_ins(config):
+        plug_ins = config.pluginmanager.get_plugins()
+        if _len(plug_ins) == known[0]:
+            return
+        known[0] = _len(plug_ins)
+        for plug_in in plug_ins:
+            for caller in config.pluginmanager.get_hookcallers(plug_in) or ():
+                for hook in caller.get_hookimpls():
+                    code = _getattr(_getattr(hook.function, "__func__", hook.function), "__code__", None)
+                    if hook.plugin is not plug_in or code is None or is_installed(code.co_filename):
+                        continue
+                    path = code.co_filename
+                    name = path[_len(own):] if path.startswith(own) else path
+                    record("changed", f"hooks of pytest by {name}", code.co_name, [f"{path}:{code.co_firstlineno}"], True)
+
+    return record_plug_ins
+
+
 def _file_of(owner):
     return _getattr(sys.modules.get(owner.__module__), "__file__", None) or ""
 
@@ -198,6 +224,7 @@ def hooks():
     begin()
     lock_pytest()
     compare = comparison()
+    record_plug_ins = recorder_of_plug_ins()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(item):
@@ -206,6 +233,10 @@ def hooks():
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(item):
         compare()
+        try:
+            record_plug_ins(item.config)
+        except _Exception:
+            record("capped", "changed")
         try:
             record("used", "pytest", _str(_getattr(item, "path", None) or item.fspath))
         except _Exception:

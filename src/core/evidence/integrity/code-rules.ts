@@ -23,8 +23,13 @@ const HAS_TEST_MODULE: ReadonlySet<Grammar> = new Set<Grammar>(['tsx', 'typescri
 /** A fake that a library made, or what a test gave it to keep: what a test sets on it is its own. */
 const FAKE =
   /^(?:unittest\.mock\.(?:\w*Mock|create_autospec|mock_open)|(?:(?:vitest\.)?vi|(?:@jest\/globals\.)?jest|test\.mock)\.(?:fn|spyOn|method|hoisted))\(\)(?!.*(?:__|\bprototype\b|\bconstructor\b))/;
+/** Where `gettext` puts the function that translates. */
+const TRANSLATES = 'builtins._';
 const isLibrary = (path: string, { grammar }: SyntaxTree): boolean =>
-  LIBRARIES.test(path) && !FAKE.test(path) && (HAS_TEST_MODULE.has(grammar) || !/^test(?=$|[./])/.test(path));
+  LIBRARIES.test(path) &&
+  path !== TRANSLATES &&
+  !FAKE.test(path) &&
+  (HAS_TEST_MODULE.has(grammar) || !/^test(?=$|[./])/.test(path));
 /** Not of `self`, which in most languages is the object that has a field of this name. */
 const GLOBAL_WORD =
   /^(?:globalThis|global|window)\.(?:it|test|describe|expect|assert|suite|(?:before|after)(?:Each|All)?)$/;

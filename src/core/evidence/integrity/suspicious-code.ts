@@ -20,6 +20,7 @@ import { besideIn } from './beside.ts';
 import { CODE_RULES, declarationRule, LIBRARIES } from './code-rules.ts';
 import type { CodeRule } from './exit-rules.ts';
 import type { Change, Suspicion } from './finding.ts';
+import { ownNames } from './own-names.ts';
 import { CARRIER_RULE, carriersOf } from './question-rules.ts';
 import { type InspectedFile, lineIndexAt, type Side, type View } from './view.ts';
 
@@ -147,6 +148,9 @@ function hitsIn(
     tree,
     (node) => bound.has(nodeText(tree, node)) && pathsOf(node).some((path) => LIBRARIES.test(path)),
   );
+  const isOwn = ownNames(tree, bound);
+  const wordAt = (node: SyntaxNode) => /^[\w$]+/.exec(nodeText(tree, node).slice(0, 100))?.[0];
+  const others = (node: SyntaxNode) => (isOwn(wordAt(node), node.from) ? [] : pathsOf(node));
   const hits = new Map<number, RuleHit>();
   const see = (
     { node, from, path }: Pick<Use, 'node' | 'from' | 'path'>,
@@ -167,7 +171,11 @@ function hitsIn(
     see(
       use,
       (asked) =>
-        asked.find(({ fits }) => fits(use, tree, pathsOf, beside)) ??
+        asked.find(
+          ({ fits, kind, isQuestion }) =>
+            (kind !== 'assertions-patched' || isQuestion || !isOwn(wordAt(use.node), use.from)) &&
+            fits(use, tree, others, beside),
+        ) ??
         (asked === rules &&
         use.written &&
         use.path.includes('.') &&

@@ -58,18 +58,33 @@ function loweredThreshold({ changes }: InspectedFile): Change | null {
 
 /** Files that are loaded instead of a library that tests import, or programs found before those of the machine. */
 const SHADOWING_PATH =
-  /(?:^|\/)node_modules\/|(?:^|\/)site-packages\/|(?:^|\/)\.venv(?:\/|$)|(?:^|\/)venv\/(?:bin|lib)\/|^(?:src\/)?(?:pytest|_pytest|unittest|nose|hypothesis|assert|doctest)(?:\.py|\/__init__\.py)$|^vendor\/(?:github\.com\/(?:stretchr\/testify|onsi\/(?:gomega|ginkgo)|google\/go-cmp)|gotest\.tools)\/|(?:^|\/)(?:org\/junit|org\/assertj|org\/hamcrest)\/|(?:^|\/)__mocks__\/(?:node:)?(?:assert|chai|vitest|expect|mocha|tape|ava|@jest)\b|^(?:minitest|rspec|test-unit)\.rb$/;
+  /(?:^|\/)node_modules\/|(?:^|\/)(?:site|dist)-packages\/|(?:^|\/)\.venv(?:\/|$)|(?:^|\/)venv\/(?:bin|lib)\/|^(?:src\/)?(?:pytest|_pytest|unittest|nose|hypothesis|assert|doctest)(?:\.py|\/__init__\.py)$|^vendor\/(?:github\.com\/(?:stretchr\/testify|onsi\/(?:gomega|ginkgo)|google\/go-cmp)|gotest\.tools)\/|(?:^|\/)(?:org\/junit|org\/assertj|org\/hamcrest)\/|(?:^|\/)__mocks__\/(?:node:)?(?:assert|chai|vitest|expect|mocha|tape|ava|@jest)\b|^(?:minitest|rspec|test-unit)\.rb$/;
+
+/** Names of plug-ins: pytest loads what it finds in a folder of Python's path, as that of the repository is. */
+const ENTRY_POINTS = /(?:^|[/.])(?:egg|dist)-info\/entry_points\.txt$/i;
 
 /** New files that Python may start instead of a type checker; a checker's own repository has them already. */
 const SHADOWED_CHECKER = /^(?:mypy|pyright|basedpyright)(?:\.py|\/__(?:init|main)__\.py)$/;
+/** New modules that `python -m` finds before those that pytest is made of. */
+const SHADOWED_PARTS = /^(?:pluggy|iniconfig|pygments|exceptiongroup|tomli|colorama)(?:\.py$|\/)/;
+/** The same of Python's own modules that pytest and unittest use. */
+const SHADOWED_MODULES =
+  /^(?:abc|argparse|ast|atexit|bdb|builtins|collections|contextlib|copy|dataclasses|datetime|difflib|dis|enum|errno|faulthandler|fnmatch|functools|gc|glob|importlib|inspect|io|itertools|json|linecache|locale|logging|math|operator|os|pathlib|pdb|pkgutil|platform|pprint|random|re|reprlib|runpy|shlex|shutil|signal|site|stat|string|struct|subprocess|sys|sysconfig|tempfile|textwrap|threading|time|timeit|token|tokenize|traceback|types|typing|unicodedata|warnings|weakref|zipimport)(?:\.py|\/__init__\.py)$/;
 
-/** Finds new files that shadow a test's library, a type checker, or another program. */
+/** Finds new files that shadow a test's library, a type checker, or another program, or that plug into pytest. */
 export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
   const { file } = inspected;
-  const isChecker = file.change === 'added' && SHADOWED_CHECKER.test(file.path);
-  if (!isChecker && (file.change === 'deleted' || !SHADOWING_PATH.test(file.path))) return [];
-  const what = `it replaces a ${isChecker ? 'type checker' : 'program or library that tests use'}`;
-  return [{ kind: 'assertions-patched', what, at: firstChange(inspected), whole: true }];
+  const { path } = file;
+  const isNew = file.change === 'added';
+  const place = { kind: 'assertions-patched', at: firstChange(inspected), whole: true } as const;
+  if (file.change === 'deleted') return [];
+  if (SHADOWING_PATH.test(path) || (isNew && SHADOWED_PARTS.test(path)))
+    return [{ ...place, what: 'it replaces a program or library that tests use' }];
+  if (ENTRY_POINTS.test(path)) return [{ ...place, what: 'it names plug-ins that pytest loads by itself' }];
+  if (isNew && SHADOWED_CHECKER.test(path)) return [{ ...place, what: 'it replaces a type checker' }];
+  if (isNew && SHADOWED_MODULES.test(path))
+    return [{ ...place, what: "it may replace a module of Python's library", severity: 'question' }];
+  return [];
 }
 
 /** Variables that affect every program started with them. */
