@@ -87,6 +87,7 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
       JSON.stringify({ ...request, id: 'again', candidates: renamed }),
       JSON.stringify({ id: 'stored', candidates: stored }),
       JSON.stringify({ ...request, id: 'nowhere', repoDir: join(me.home, 'nowhere') }),
+      JSON.stringify({ ...request, id: 'misspelt', testCommand: 'nodee --test' }),
     ];
     const ended = await me.pipe(`${lines.join('\n')}\n`, 'select', '--jobs', '1');
     const answers = answersIn(ended.out);
@@ -102,6 +103,12 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     expect(answers.get('stored')?.pick).not.toBe('wrong');
     expect(answers.get(null)).toMatchObject({ line: 2, error: expect.stringMatching(/JSON/) });
     expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringContaining('nowhere') });
+    expect(answers.get('misspelt')).toMatchObject({
+      line: 6,
+      error: expect.stringMatching(
+        /^The test command `nodee --test` failed on the base commit \(exit code 127\): /,
+      ),
+    });
     // Sentences name candidates as the request does.
     expect(ended.out).not.toMatch(/\bP\d{3}\b/);
     // Each part of the execution is said once.
@@ -113,7 +120,7 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     ]);
     expect(said).toContain('Request "words": comparing the behaviour of candidates …');
     expect(new Set(said).size).toBe(said.length);
-    expect(ended.err).toContain('; 2 failed.\n');
+    expect(ended.err).toContain('; 3 failed.\n');
   }));
 
 /** A judge who prefers the candidate that names the end, wherever it stands. */

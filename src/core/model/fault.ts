@@ -98,6 +98,11 @@ export const FAULTS = {
     advice:
       'First make set-up and build run on the base commit (`checks.setup` installs packages), then start the run again.',
   },
+  TESTS_NOT_STARTED: {
+    retry: 'no',
+    advice:
+      'Name in `testCommand` a command that starts in the sandbox on the base commit, and install there what it needs, then send the request again.',
+  },
   REGISTRY_UNAVAILABLE: {
     retry: 'later',
     advice:

@@ -1,12 +1,8 @@
-import type { Evidence } from '../../core/evidence/index.ts';
-import type { IndependentTestReport } from '../../core/independent-tests/index.ts';
+import { baseFacts, type TestRun } from '../../core/evidence/index.ts';
 import { familyOf, type Judgement, notJudged } from '../../core/judging/index.ts';
 import { type Alias, byCodeUnits, Fault, inParallel } from '../../core/model/index.ts';
 import {
-  CALIBRATION,
   type Decision,
-  executedFaults,
-  leftToPerson,
   mayWriteTests,
   type RankingOptions,
   rankingOptionsOf,
@@ -19,7 +15,7 @@ import {
   undecidedBefore,
   wantsJudges,
 } from '../../core/ranking/index.ts';
-import { type ActivityStep, countedPeerTests, type DecisionRecord } from '../../core/reports/index.ts';
+import { type ActivityStep, commandFailure, howEnded } from '../../core/reports/index.ts';
 import { Settings } from '../../core/settings/index.ts';
 import type { BaseCheckout } from '../../ports/index.ts';
 import { toolsAt, withTools } from '../base/index.ts';
@@ -35,6 +31,7 @@ import {
   testBase,
 } from '../examine/index.ts';
 import { decideRanking } from '../judge/index.ts';
+import { type ExecutedPool, selectionAnswer } from './select-answer.ts';
 import { type Judging, judgeStored, type Writing, writingFor } from './select-models.ts';
 
 /** Dependencies of choosing among given patches: no GitHub, no database, and models only if they are asked for. */
@@ -96,8 +93,11 @@ async function execute(
   const order = { ...rankingOptionsOf(settings), without: context.options.without ?? [] };
   const writing = tools.writing && writingFor(tools.writing, request, { runner, settings, order });
   const { onStep } = context.options;
+  const onBase = await testBase(runner, onStep);
+  requireStarted(onBase, request);
   const found = await executePool(runner, request.candidates, {
     bare,
+    onBase,
     ...(writing ? { writing } : {}),
     ...(onStep ? { onStep } : {}),
   });
@@ -119,6 +119,17 @@ async function execute(
   return selectionAnswer(request, found, { order, judgement, askPerson, ...context.options });
 }
 
+/** A test command that does not start says nothing about any candidate, though its caller relies on it. */
+function requireStarted(onBase: TestRun, { testCommand }: SelectRequest): void {
+  const { silence, exitCode, lines } = baseFacts(onBase);
+  if (silence !== 'not-started') return;
+  const how = { step: 'tests', command: testCommand ?? '', how: howEnded({ exitCode }), lines } as const;
+  throw new Fault(
+    'TESTS_NOT_STARTED',
+    commandFailure({ ...how, remedy: 'So no candidate could be tested.' }),
+  );
+}
+
 /**
  * Executes candidates over a prepared base. `bare`: the base without borrowed files, which are outside the repository, so
  * that no patch can refer to them.
@@ -128,9 +139,14 @@ async function executePool(
   candidates: readonly SelectCandidate[],
   {
     bare,
+    onBase,
     writing,
     onStep,
-  }: { readonly bare: BaseCheckout; readonly writing?: TestWriting } & Pick<SelectOptions, 'onStep'>,
+  }: {
+    readonly bare: BaseCheckout;
+    readonly onBase: TestRun;
+    readonly writing?: TestWriting;
+  } & Pick<SelectOptions, 'onStep'>,
 ): Promise<ExecutedPool> {
   // Sorted by content, so that neither order nor names determine the aliases.
   const named = candidates
@@ -140,15 +156,10 @@ async function executePool(
   await inParallel(runner.world.parallelChecks, named, async ({ candidate, alias, ordinal }) => {
     entries.push(await entryOf({ ...runner, base: bare }, candidate, { alias, ordinal }));
   });
-  const { evidence, independentTests } = await gatherEvidence(
-    runner,
-    entries,
-    await testBase(runner, onStep),
-    {
-      ...(writing ? { writing } : {}),
-      ...(onStep ? { onStep } : {}),
-    },
-  );
+  const { evidence, independentTests } = await gatherEvidence(runner, entries, onBase, {
+    ...(writing ? { writing } : {}),
+    ...(onStep ? { onStep } : {}),
+  });
   return {
     evidence,
     entries,
@@ -165,7 +176,8 @@ export async function decidePatches(
   runner: CheckRunner,
   candidates: readonly SelectCandidate[],
 ): Promise<{ readonly decision: Decision; readonly ids: ReadonlyMap<Alias, string> }> {
-  const { evidence, ids } = await executePool(runner, candidates, { bare: runner.base });
+  const onBase = await testBase(runner);
+  const { evidence, ids } = await executePool(runner, candidates, { bare: runner.base, onBase });
   const order = rankingOptionsOf(Settings.parse({}));
   return { decision: decideRanking(evidence, order, undefined, { askPerson: false }).decision, ids };
 }
@@ -182,12 +194,6 @@ const unaskedJudges = (
 
 /** `P001`, `P002`, …: in no sentence by chance, so that it can be replaced there by the caller's id. */
 const aliasOf = (ordinal: number): string => `P${String(ordinal + 1).padStart(3, '0')}`;
-
-/** A sentence about candidates with the ids of the request, which are all that its caller knows. */
-const inIdsOf =
-  (ids: ReadonlyMap<Alias, string>) =>
-  (text: string): string =>
-    text.replace(/\bP\d{3,}\b/g, (alias) => ids.get(alias) ?? alias);
 
 async function openBench(
   tools: SelectTools,
@@ -222,68 +228,4 @@ async function entryOf(
   const collected = await collectText(runner, as.alias, candidate.patch ?? '');
   const family = candidate.family ? { family: familyOf(candidate.family) } : {};
   return { ...as, runId: runner.task.runId, ms: 0, ...family, ...collected };
-}
-
-interface ExecutedPool {
-  readonly evidence: readonly Evidence[];
-  readonly entries: readonly CandidateEntry[];
-  /** The request's ids, by alias. */
-  readonly ids: ReadonlyMap<string, string>;
-  /** Absent if no writer was asked. */
-  readonly independentTests?: IndependentTestReport;
-}
-
-function selectionAnswer(
-  request: SelectRequest,
-  { evidence, ids, independentTests }: ExecutedPool,
-  how: {
-    readonly order: RankingOptions;
-    readonly judgement: Judgement | undefined;
-    readonly askPerson: boolean;
-    readonly alwaysPick: boolean;
-    readonly explain?: boolean;
-  },
-): SelectAnswer {
-  const { order, judgement, askPerson } = how;
-  const { ranking, decision } = decideRanking(evidence, order, judgement, { askPerson });
-  const record: DecisionRecord = { evidence, ranking, decision, judgement: judgement ?? null };
-  const best = ranking[0];
-  const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;
-  const named = inIdsOf(ids);
-  // Of the first one only other candidates would say what it lacks.
-  const faultsOf = (one: Alias): string => {
-    const found = evidence.find((other) => other.alias === one);
-    if (!found?.survivor || one === best?.alias) return '';
-    return executedFaults({ ...found, peerTests: countedPeerTests({ evidence }, found) });
-  };
-  return {
-    id: request.id,
-    pick: (alias && ids.get(alias)) ?? null,
-    confidence: decision.kind === 'none' ? 0 : decision.chance,
-    ranking: ranking.map((one) => ({
-      id: ids.get(one.alias) ?? one.alias,
-      score: one.support,
-      because: named(`${one.because} ${faultsOf(one.alias)}`.trim()),
-    })),
-    decidedBy: decision.decidedBy,
-    because: named(`${decision.because}${noPickText(decision, alias)}`),
-    ...(how.explain
-      ? {
-          explanation: {
-            ids: Object.fromEntries(ids),
-            ...record,
-            ...(independentTests ? { independentTests } : {}),
-          },
-        }
-      : {}),
-  };
-}
-
-/** Why the best candidate is not picked, after the reason of its place. */
-function noPickText(decision: Decision, picked: Alias | undefined): string {
-  if (decision.kind !== 'toss-up' || picked !== undefined) return '';
-  const { chance, alias } = decision;
-  if (leftToPerson(decision)) return '';
-  const [likely, percent] = [CALIBRATION.likely, Math.round(chance * 100)];
-  return ` No pick: the estimated chance that ${alias} is right is ${percent}%, and a pick needs ${Math.round(likely * 100)}%.`;
 }
