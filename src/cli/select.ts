@@ -95,13 +95,19 @@ function narratorOf(screen: Shell['screen']): (request: SelectRequest, ignored: 
   };
 }
 
+const UNTESTED = 'examining every candidate without running tests, because there is no `testCommand`';
+
 /** On standard error: each part of the execution of a request, once. Some of them alternate. */
-function stepNarratorOf(screen: Shell['screen'], { id }: SelectRequest): (step: ActivityStep) => void {
+function stepNarratorOf(
+  screen: Shell['screen'],
+  { id, testCommand }: SelectRequest,
+): (step: ActivityStep) => void {
   const told = new Set<ActivityStep['name']>();
   return (step) => {
     if (told.has(step.name)) return;
     told.add(step.name);
-    screen.err(`Request ${jsonLine(id)}: ${stepText(step)} …\n`);
+    const text = step.name === 'candidates' && !testCommand ? UNTESTED : stepText(step);
+    screen.err(`Request ${jsonLine(id)}: ${text} …\n`);
   };
 }
 

@@ -87,6 +87,7 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
       JSON.stringify({ ...request, id: 'again', candidates: renamed }),
       JSON.stringify({ id: 'stored', candidates: stored }),
       JSON.stringify({ ...request, id: 'nowhere', repoDir: join(me.home, 'nowhere') }),
+      JSON.stringify({ ...request, id: 'untested', testCommand: null }),
       JSON.stringify({ ...request, id: 'misspelt', testCommand: 'nodee --test' }),
     ];
     const ended = await me.pipe(`${lines.join('\n')}\n`, 'select', '--jobs', '1');
@@ -104,11 +105,14 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     expect(answers.get(null)).toMatchObject({ line: 2, error: expect.stringMatching(/JSON/) });
     expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringContaining('nowhere') });
     expect(answers.get('misspelt')).toMatchObject({
-      line: 6,
+      line: 7,
       error: expect.stringMatching(
         /^The test command `nodee --test` failed on the base commit \(exit code 127\): /,
       ),
     });
+    expect(answers.get('untested')?.because).toContain('No test of the repository was run');
+    expect(ended.err).toContain('Request "untested": examining every candidate without running tests, ');
+    expect(found?.because).not.toContain('No test of the repository was run');
     // Sentences name candidates as the request does.
     expect(ended.out).not.toMatch(/\bP\d{3}\b/);
     // Each part of the execution is said once.

@@ -64,8 +64,8 @@ const IssueParts = z.object({
 const StoredIssue = z.union([z.string().max(REQUEST_LIMITS.statement), IssueParts]);
 
 /**
- * One input line of `runoff select`. With `repoDir` and `testCommand` the candidates are executed; otherwise their
- * texts are compared. Requests come from other programs, so unknown keys are ignored.
+ * One input line of `runoff select`. With `repoDir` the candidates are executed, and with `testCommand` tested too;
+ * otherwise their texts are compared. Requests come from other programs, so unknown keys are ignored.
  */
 export const SelectRequest = z
   .object({

@@ -64,7 +64,7 @@ export function selectionAnswer(
       because: named(`${one.because} ${faultsOf(one.alias)}`.trim()),
     })),
     decidedBy: decision.decidedBy,
-    because: named(`${decision.because}${noPickText(decision, alias)}`),
+    because: named(`${decision.because}${noPickText(decision, alias)}${untestedText(request)}`),
     ...(how.explain
       ? {
           explanation: {
@@ -76,6 +76,11 @@ export function selectionAnswer(
       : {}),
   };
 }
+
+const untestedText = ({ testCommand }: SelectRequest): string =>
+  testCommand
+    ? ''
+    : ' No test of the repository was run, because the request has `repoDir` but no `testCommand`.';
 
 /** Why the best candidate is not picked, after the reason of its place. */
 function noPickText(decision: Decision, picked: Alias | undefined): string {
