@@ -192,7 +192,7 @@ const commandsToKeep = ({ commands, packages }: Prepared): Prepared['commands'] 
 const settingsAt = ({ workspaces }: Pick<PrepareTools, 'workspaces'>, top: string, { commit }: Prepared) =>
   workspaces.readFile({ kind: 'local', path: top }, commit.sha, SETTINGS_FILE);
 
-/** Writes the settings file. Fault: SETTINGS_INVALID if another file or a link has its path. */
+/** Writes the settings file. Fault: SETTINGS_UNWRITTEN if another file or a link has its path. */
 async function writeSettings(
   shell: Shell,
   tools: Pick<PrepareTools, 'workspaces'>,
@@ -204,7 +204,7 @@ async function writeSettings(
     before === null
       ? ((await inTheWay(tools, top, commit)) ?? (await shell.createBelow(top, SETTINGS_FILE, text)))
       : await shell.replaceBelow(top, SETTINGS_FILE, { before, text });
-  if (why !== null) throw new Fault('SETTINGS_INVALID', `${file} was not written: ${why}.`);
+  if (why !== null) throw new Fault('SETTINGS_UNWRITTEN', `${file} was not written: ${why}.`);
   return file;
 }
 

@@ -199,7 +199,7 @@ function toolFindings({ tools, missing }: Survey): readonly DoctorFinding[] {
 }
 
 /**
- * Creates a file and its parent folders below a folder whose content is untrusted. No part of `path` may be a link:
+ * Creates a file that is not committed, and its parent folders, below a folder whose content is untrusted. No part of `path` may be a link:
  * `git clone` creates links to any place, and writing through a dangling link creates its target. Returns null on
  * success, else why nothing was written, as a clause. Rejects with other errors of the file system.
  */
@@ -214,7 +214,7 @@ export async function createBelow(top: string, path: string, text: string): Prom
   const file = join(top, path);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const handle = await open(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666).catch(unlessThere);
-  if (!handle) return `${file} exists already`;
+  if (!handle) return 'it exists already and is not committed';
   try {
     await handle.writeFile(text);
   } catch (thrown) {
@@ -241,8 +241,8 @@ export async function replaceBelow(
     if (!(await lstat(folder)).isDirectory()) return `${folder} is not a folder but a link or a file`;
   }
   const file = join(top, path);
-  if (!(await lstat(file)).isFile()) return `${file} is not a file`;
-  if ((await readFile(file, 'utf8')) !== before) return `${file} is not as it was committed`;
+  if (!(await lstat(file)).isFile()) return 'it is not a file';
+  if ((await readFile(file, 'utf8')) !== before) return 'it is not as it was committed';
   const fresh = `${path}.${process.pid}.tmp`;
   const why = await createBelow(top, fresh, text);
   if (why === null) await rename(join(top, fresh), file);

@@ -86,6 +86,13 @@ describe('runoff prepare', () => {
     expect(prepare('--write').stdout).toContain('.github/auto-dev.yml. Commit it');
     const file = join(repository, '.github/auto-dev.yml');
     expect(readFileSync(file, 'utf8')).toBe('checks:\n  test: "npm test"\n');
+    const again = prepare('--write');
+    expect([again.status, again.stderr]).toEqual([
+      1,
+      expect.stringContaining(
+        'auto-dev.yml was not written: it exists already and is not committed.\n→ Commit what is there or remove it, then repeat',
+      ),
+    ]);
     commit({
       '.github/auto-dev.yml': 'checks:\n  setup: echo once > installed.txt\n  test: cat installed.txt\n',
     });

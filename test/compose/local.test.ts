@@ -34,7 +34,7 @@ test('makes the file and its folder', async () => {
 test('leaves a file that is there as it is', async () => {
   mkdirSync(join(top, '.github'));
   writeFileSync(join(top, '.github/auto-dev.yml'), 'theirs\n');
-  expect(await create()).toMatch(/auto-dev\.yml exists already$/);
+  expect(await create()).toMatch(/^it exists already and is not committed$/);
   expect(readFileSync(join(top, '.github/auto-dev.yml'), 'utf8')).toBe('theirs\n');
 });
 
@@ -43,7 +43,7 @@ test.each(['../../home/.bash_aliases', '../../home', '/dev/null'])(
   async (to) => {
     mkdirSync(join(top, '.github'));
     symlinkSync(to, join(top, '.github/auto-dev.yml'));
-    expect(await create()).toMatch(/auto-dev\.yml exists already$/);
+    expect(await create()).toMatch(/^it exists already and is not committed$/);
     expect(readdirSync(home)).toEqual([]);
   },
 );

@@ -30,6 +30,10 @@ export const FAULTS = {
       'Check ARTIFACTS_URL and, for s3://, S3_ENDPOINT, S3_REGION and the access key. `runoff doctor` tests the store.',
   },
   SETTINGS_INVALID: { retry: 'no', advice: 'Correct the named line, then start the run again.' },
+  SETTINGS_UNWRITTEN: {
+    retry: 'no',
+    advice: 'Commit what is there or remove it, then repeat the command.',
+  },
   ENVIRONMENT_INVALID: {
     retry: 'no',
     advice: 'Correct the variables named above; `.env.example` describes each one.',
