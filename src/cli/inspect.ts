@@ -118,6 +118,8 @@ async function showAudit(shell: Shell, { run, limit, json }: AuditOptions): Prom
   const { world, close } = await shell.open({ role: 'reader' });
   try {
     const records = await world.store.audited({ limit, ...(run === undefined ? {} : { run }) });
+    // Records of a run outlive it.
+    if (run !== undefined && records.length === 0) await viewById(world, run);
     const oldestFirst = records.toReversed();
     if (json) shell.screen.out(`${jsonText(oldestFirst.map(jsonOf))}\n`);
     else if (records.length === 0)
