@@ -77,7 +77,7 @@ const refusals: readonly [string, readonly string[], RegExp, number][] = [
   [
     'the folder is no repository',
     ['run', 'x', '--repo', '/usr'],
-    /\/usr.*→ Name the top-level folder of a git repository/s,
+    /\/usr.*→ Name a folder of a git repository/s,
     2,
   ],
   ['the base does not exist', ['run', 'x', '--base', 'no-such'], /no-such.*→ Name an existing branch/s, 2],

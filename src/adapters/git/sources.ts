@@ -117,7 +117,7 @@ export async function describeLocal(
   path: string,
 ): Promise<Awaited<ReturnType<Workspaces['describe']>>> {
   const nowhere = new Fault('NOT_A_REPOSITORY', `${path} is not inside a git working tree.`);
-  if (!(await isFolder(path))) throw nowhere;
+  if (!(await isFolder(path))) throw new Fault('NOT_A_REPOSITORY', `There is no folder ${path}.`);
   const quiet = inUserRepository(git);
   const ask = (cwd: string, args: readonly string[], config: Readonly<Record<string, string>> = {}) =>
     quiet({ cwd, args, env: READ_ONLY, config });

@@ -73,7 +73,7 @@ export const FAULTS = {
     retry: 'no',
     advice: 'Run `runoff agents` for a list of coders and tested versions.',
   },
-  NOT_A_REPOSITORY: { retry: 'no', advice: 'Name the top-level folder of a git repository.' },
+  NOT_A_REPOSITORY: { retry: 'no', advice: 'Name a folder of a git repository.' },
   REPOSITORY_UNKNOWN: {
     retry: 'no',
     advice:
