@@ -49,6 +49,9 @@ test('the newest rows of one run are printed as JSON', async () => {
   ]);
 });
 
-test('a run without records is named', async () => {
-  expect(await typed('--run', 'r9')).toBe('The audit log has no entries for run r9 yet.\n');
+test('a run that is not there gives exit code 2', async () => {
+  const { type, out, err } = shellOver({ store: memoryStore() });
+  expect(await type('audit', '--run', 'r9')).toBe(2);
+  expect(out()).toBe('');
+  expect(err()).toContain('There is no run r9 in this database.');
 });

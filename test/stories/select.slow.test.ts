@@ -79,6 +79,7 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
       tampers: { 'src/shorten.js': WRONG, 'test/shorten.test.js': TESTS.replace('test(', 'test.skip(') },
       nothing: {},
     });
+    const prose = [{ id: 'prose', patch: 'I would use lastIndexOf.' }];
     const renamed = patches.toReversed().map(({ id, patch }) => ({ id: `x-${id}`, patch }));
     const stored = patches.map(({ id, patch }) => ({ id, patch, signals: { applied: id !== 'wrong' } }));
     const lines = [
@@ -88,6 +89,7 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
       JSON.stringify({ id: 'stored', candidates: stored }),
       JSON.stringify({ ...request, id: 'nowhere', repoDir: join(me.home, 'nowhere') }),
       JSON.stringify({ ...request, id: 'untested', testCommand: null }),
+      JSON.stringify({ ...request, id: 'no-patch', candidates: prose }),
       JSON.stringify({ ...request, id: 'misspelt', testCommand: 'nodee --test' }),
     ];
     const ended = await me.pipe(`${lines.join('\n')}\n`, 'select', '--jobs', '1');
@@ -103,13 +105,19 @@ test('given patches are executed in sandboxes, and the correct one is picked wha
     expect(again?.ranking.map(({ id }) => id)).toEqual(found?.ranking.map(({ id }) => `x-${id}`));
     expect(answers.get('stored')?.pick).not.toBe('wrong');
     expect(answers.get(null)).toMatchObject({ line: 2, error: expect.stringMatching(/JSON/) });
-    expect(answers.get('nowhere')).toMatchObject({ line: 5, error: expect.stringMatching(/^There is no folder .*nowhere/) });
+    expect(answers.get('nowhere')).toMatchObject({
+      line: 5,
+      error: expect.stringMatching(/^There is no folder .*nowhere/),
+    });
     expect(answers.get('misspelt')).toMatchObject({
-      line: 7,
+      line: 8,
       error: expect.stringMatching(
         /^The test command `nodee --test` failed on the base commit \(exit code 127\): /,
       ),
     });
+    expect(answers.get('no-patch')?.because).toBe(
+      'The candidate failed the gate `collected`: the text is no patch that git can read',
+    );
     expect(answers.get('untested')?.because).toContain('No test of the repository was run');
     expect(ended.err).toContain('Request "untested": examining every candidate without running tests, ');
     expect(found?.because).not.toContain('No test of the repository was run');

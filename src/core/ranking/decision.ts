@@ -76,6 +76,8 @@ interface DecideOptions {
   readonly askPerson?: boolean;
   /** The judges' verdict, if they were asked. */
   readonly judgement?: JudgedOutcome | undefined;
+  /** The caller has the patches from elsewhere: no coder of Runoff wrote them. */
+  readonly given?: boolean;
   /** Default: `CALIBRATION`. */
   readonly calibration?: Calibration;
 }
@@ -93,7 +95,7 @@ export function decide(
   const [best] = survivors;
   const winning = best && evidence.find((one) => one.alias === best.alias);
   if (!best || !winning)
-    return { kind: 'none', decidedBy: 'gates', because: nobodyPassedReason(ranking, evidence) };
+    return { kind: 'none', decidedBy: 'gates', because: nobodyPassedReason(ranking, evidence, options) };
   if (best.regressions > 0) {
     return {
       kind: 'none',
@@ -193,7 +195,11 @@ function baseClause({ baseTests }: Evidence): string {
 }
 
 /** Names the gate that rejected most candidates; among equals, the earliest. */
-function nobodyPassedReason(ranking: readonly Ranked[], evidence: readonly Evidence[]): string {
+function nobodyPassedReason(
+  ranking: readonly Ranked[],
+  evidence: readonly Evidence[],
+  { given = false }: DecideOptions,
+): string {
   const stopped = ranking.flatMap(({ alias }) => {
     const own = evidence.find((one) => one.alias === alias);
     const gate = own && failedGate(own);
@@ -205,7 +211,7 @@ function nobodyPassedReason(ranking: readonly Ranked[], evidence: readonly Evide
   const aliases = those.map(({ alias }) => alias).sort();
   const example = those.find(({ alias }) => alias === aliases[0]) as (typeof those)[number];
   // A fault of a provider or an agent, not of the patch.
-  if (commonest === 'collected' && those.length === ranking.length) {
+  if (!given && commonest === 'collected' && those.length === ranking.length) {
     const nobody =
       ranking.length === 1 ? 'The coder left no patch' : `None of the ${ranking.length} coders left a patch`;
     return `${nobody}. ${example.alias}: ${example.gate.because}`;

@@ -25,6 +25,15 @@ const PRINT_DIFF_SCRIPT = [
   ...['--src-prefix=a/', '--dst-prefix=b/', '--diff-algorithm=myers', '--unified=3'],
 ];
 
+/** Git's own words about a text without a patch advise an option that nobody can pass here. */
+function whyNotApplied(said: string): string {
+  if (said.includes('No valid patches in input')) return 'the text is no patch that git can read';
+  const what = said.includes('corrupt patch at')
+    ? 'the text is no patch that git can read'
+    : 'does not apply to the base';
+  return `${what}: ${tailOf(said, 5)}`;
+}
+
 /**
  * Converts a patch given as text to the form in which coders' work is collected. Git runs inside the sandbox, where no
  * candidate code has run, so only the text itself is untrusted.
@@ -43,8 +52,7 @@ export async function collectText(
       stdin: text,
       own: PATCH_READER,
     });
-    if (taken.exitCode === NOT_APPLIED)
-      return { note: `does not apply to the base: ${tailOf(taken.stderr, 5)}` };
+    if (taken.exitCode === NOT_APPLIED) return { note: whyNotApplied(taken.stderr) };
     const shown = await runCommand(runner, area, {
       argv: ['git', 'diff-index', '--cached', ...PRINT_DIFF_SCRIPT, sha],
       own: PATCH_READER,

@@ -59,13 +59,13 @@ export function decideRanking(
   evidence: readonly Evidence[],
   order: RankingOptions,
   judgement: Judgement | undefined,
-  { askPerson }: { readonly askPerson: boolean },
+  { askPerson, given = false }: { readonly askPerson: boolean; readonly given?: boolean },
 ): { readonly ranking: readonly Ranked[]; readonly decision: Decision } {
   const sure = judgement?.kind === 'judged' && judgement.confidence !== 'toss-up';
   const strengths = sure ? { strengths: strengthsOf(judgement) } : {};
   const ranking = rank(evidence, { ...order, ...strengths });
   const { calibration } = order;
-  const options = { askPerson, judgement, ...(calibration ? { calibration } : {}) };
+  const options = { askPerson, given, judgement, ...(calibration ? { calibration } : {}) };
   return { ranking, decision: decide(ranking, evidence, options) };
 }
 

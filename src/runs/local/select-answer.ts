@@ -43,7 +43,7 @@ export function selectionAnswer(
   },
 ): SelectAnswer {
   const { order, judgement, askPerson } = how;
-  const { ranking, decision } = decideRanking(evidence, order, judgement, { askPerson });
+  const { ranking, decision } = decideRanking(evidence, order, judgement, { askPerson, given: true });
   const record: DecisionRecord = { evidence, ranking, decision, judgement: judgement ?? null };
   const best = ranking[0];
   const alias = decision.kind === 'winner' ? decision.alias : how.alwaysPick ? best?.alias : undefined;

@@ -21,6 +21,15 @@ const exitCodeOnly = (evidence: Evidence): Evidence => ({
   ...(evidence.baseTests ? { baseTests: { ...evidence.baseTests, source: 'exit-code' } } : {}),
 });
 
+test('of given patches, none of which can be used, no coder is blamed', () => {
+  const pool = [candidate('A', { lost: 'collected' })];
+  const ranking = rank(pool, HOW);
+  expect(decide(ranking, pool).because).toBe('The coder left no patch. A: collected said no.');
+  expect(decide(ranking, pool, { given: true }).because).toBe(
+    'The candidate failed the gate `collected`: collected said no.',
+  );
+});
+
 describe('candidates that behave the same', () => {
   const doing = (alias: string, group: number, asBase: number, agreement = 0.7) =>
     candidate(alias, {
