@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { Fault, isOver, type LocalOrigin, type RunId } from '../core/model/index.ts';
+import { Fault, isOver, type LocalOrigin, type RunId, type RunState } from '../core/model/index.ts';
 import { chosenOf } from '../core/ranking/index.ts';
 import type { RunView } from '../core/reports/index.ts';
 import {
@@ -130,7 +130,7 @@ export function resume(shell: Shell, runId: RunId, json: boolean): Promise<numbe
       );
     }
     await startRun(world, runId);
-    return 'begun';
+    return isOver(view.state) ? { over: view.state } : 'begun';
   });
 }
 
@@ -168,7 +168,7 @@ async function withEngine(
   shell: Shell,
   runId: RunId,
   { trace, ...how }: FollowOptions & { readonly trace?: string },
-  begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined'>,
+  begin: (runtime: TerminalRuntime) => Promise<'begun' | 'declined' | { readonly over: RunState }>,
 ): Promise<number> {
   const stopping = listenForInterrupt(shell, runId);
   // The database alone may take some seconds to start.
@@ -184,11 +184,12 @@ async function withEngine(
       // Nothing has begun yet: the run to be resumed stays unchanged.
       if (stopping.wanted()) return EXIT.stopped;
       await runtime.world.engine.launch(flows(runtime.world));
-      if ((await begin(runtime)) === 'declined') {
+      const begun = await begin(runtime);
+      if (begun === 'declined') {
         shell.screen.err('Run not started.\n');
         return EXIT.stopped;
       }
-      shell.screen.err(startedText(runId));
+      shell.screen.err(begun === 'begun' ? startedText(runId) : overText(runId, begun.over));
       stopping.begun();
       return await followWithPage(shell, runtime.world, runId, how, stopping);
     } finally {
@@ -204,6 +205,14 @@ const startedText = (runId: RunId): string =>
 In another terminal: \`runoff status ${runId}\`, or in a browser: \`runoff ui ${runId} --open\`
 
 `;
+
+/** Before the report of a run that is over, which says why. */
+function overText(runId: RunId, state: RunState): string {
+  const how = { failed: 'has failed', refused: 'was refused', cancelled: 'was cancelled' };
+  if (state === 'failed' || state === 'refused' || state === 'cancelled')
+    return `Run ${runId} ${how[state]} and cannot be resumed. \`runoff run\` with the same task starts a new run.\n\n`;
+  return `Run ${runId} has ended, so there is nothing to resume.\n\n`;
+}
 
 /** The page stays after the run has ended, until Ctrl-C. */
 async function followWithPage(

@@ -167,7 +167,7 @@ async function ends(decision: Decision, choice: string | null, picked?: string |
       shown: { aliases: ['A', 'B'], first: null, votes: {} },
     });
   const code = await type('resume', RUN);
-  expect(err()).toContain(`Run ${RUN}.`);
+  expect(err()).toContain(`Run ${RUN} has ended, so there is nothing to resume.`);
   return code;
 }
 
@@ -179,6 +179,20 @@ test('a run ends with 0 while a candidate stands, and with 3 if none does, whoev
   expect(await ends(NONE, null)).toBe(3);
   expect(await ends(NONE, null, 'A')).toBe(0);
   expect(await ends(judged().decision as Decision, null, null)).toBe(3);
+});
+
+test('a run that has failed is not resumed: that is said before its report', async () => {
+  const engine = { launch: async () => {}, start: async () => {}, settled: async () => {} };
+  const { type, store, err } = await shellWith({
+    ...{ over: false, world: { engine: engine as never } },
+    shell: { exit: () => {}, onInterrupt: () => () => {} },
+  });
+  await store.transition(RUN, 'failed', 'test', 2);
+  expect(await type('resume', RUN)).toBe(1);
+  expect(err()).toContain(
+    `Run ${RUN} has failed and cannot be resumed. \`runoff run\` with the same task starts a new run.`,
+  );
+  expect(err()).not.toContain('Ctrl-C');
 });
 
 test.each([
