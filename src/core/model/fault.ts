@@ -180,7 +180,10 @@ export const FAULTS = {
     retry: 'no',
     advice: '`runoff arena report` shows which answers there are, and what was left out.',
   },
-  RUN_UNKNOWN: { retry: 'no', advice: 'Run `runoff runs` for a list of runs on this machine.' },
+  RUN_UNKNOWN: {
+    retry: 'no',
+    advice: 'Run `runoff runs` for a list of runs on this machine, or start one: `runoff run "Fix the …"`.',
+  },
   RUN_NOT_WAITING: {
     retry: 'no',
     advice: 'Run `runoff status RUN` to see what the run is doing or waiting for.',
