@@ -68,7 +68,7 @@ export function preparedText(prepared: Prepared, settings: string | null, writte
   return [
     ...missing.map((one) => `${terminalText(one)}\n`),
     `Base     ${shown(commit.ref)} at ${commit.sha.slice(0, 7)}`,
-    `Tools    ${tools.length === 0 ? 'none asked for' : shown(toolsText(tools), 400)}`,
+    `Tools    ${tools.length === 0 ? 'none required by the repository' : shown(toolsText(tools), 400)}`,
     commandRow(prepared, 'Set-up', 'setup'),
     commandRow(prepared, 'Build', 'build'),
     commandRow(prepared, 'Types', 'types'),

@@ -60,25 +60,25 @@ const RUN_FLAGS = {
     const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
     return count >= 1 && count <= MAX_CODERS
       ? { candidates: count }
-      : `\`-n\` takes a whole number from 1 to ${MAX_CODERS}: \`-n 4\`.`;
+      : `\`-n\` takes a whole number from 1 to ${MAX_CODERS}, for example \`-n 4\`.`;
   },
   evaluator: (text: string): OptionResult => evaluators(commaSeparated(text)),
   budget: (text: string): OptionResult => {
     const usd = dollarsOf(text);
     return usd === null
-      ? '`--budget` takes an amount in US dollars, up to $1,000: `--budget 5.50`.'
+      ? '`--budget` takes an amount in US dollars, up to $1,000, for example `--budget 5.50`.'
       : { budgetUsd: usd };
   },
   timeout: (text: string): OptionResult => {
     const seconds = secondsOf(text);
     return seconds === null
-      ? '`--timeout` takes a positive whole number of minutes, or one with a unit, at most one week: `--timeout 30m`.'
+      ? '`--timeout` takes a positive whole number of minutes, or one with a unit, at most one week, for example `--timeout 30m`.'
       : { timeoutSeconds: seconds };
   },
   base: (text: string): OptionResult => {
     const ref = refOf(text);
     return ref === null
-      ? '`--base` takes a branch, tag or commit made of letters, digits and `._/-`: `--base release/2.1`.'
+      ? '`--base` takes a branch, tag or commit made of letters, digits and `._/-`, for example `--base release/2.1`.'
       : { base: ref };
   },
 } as const satisfies Record<string, (text: string) => OptionResult>;

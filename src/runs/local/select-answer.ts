@@ -87,6 +87,8 @@ function noPickText(decision: Decision, picked: Alias | undefined): string {
   if (decision.kind !== 'toss-up' || picked !== undefined) return '';
   const { chance, alias } = decision;
   if (leftToPerson(decision)) return '';
-  const [likely, percent] = [CALIBRATION.likely, Math.round(chance * 100)];
-  return ` No pick: the estimated chance that ${alias} is right is ${percent}%, and a pick needs ${Math.round(likely * 100)}%.`;
+  const needed = (CALIBRATION.likely * 100).toFixed(0);
+  const rounded = (chance * 100).toFixed(0);
+  const percent = rounded === needed ? (chance * 100).toFixed(1) : rounded;
+  return ` No pick: the estimated chance that ${alias} is right is ${percent}%, and a pick needs ${needed}%.`;
 }

@@ -184,7 +184,7 @@ export async function reply(
   const run = await loadRun(world, runId);
   const open = awaitedInquiry(run);
   if (!open)
-    return { kind: 'not-waiting', why: `Run ${runId} is ${run.state} and is not waiting for a reply.` };
+    return { kind: 'not-waiting', why: `Run ${runId} ${stateWords(run)} and is not waiting for a reply.` };
   if (to !== undefined && open.number !== to)
     return { kind: 'unfit', why: 'The question has changed in the meantime.' };
   const fit = matchReply(open, newReply);
@@ -193,6 +193,9 @@ export async function reply(
   await world.engine.signal(runId, REPLY_TOPIC, key);
   return { kind: 'taken' };
 }
+
+const stateWords = ({ state }: RunRecord): string =>
+  state === 'failed' ? 'has failed' : `is ${state.replaceAll('_', ' ')}`;
 
 /** The inquiry that a reply would settle now. */
 export const awaitedInquiry = (run: Pick<RunRecord, 'dialogue' | 'state'>) =>
