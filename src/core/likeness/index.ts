@@ -106,7 +106,8 @@ type ClassOf = (member: PoolMember) => number;
  * Every voter has one vote, however many candidates it submitted: a family is one voter, and if families are unknown,
  * a class is. Other candidates of the same family vote on each other only if there are no others, because repeated
  * samples of a model confirm nothing. With `classesAsOne` this also holds for candidates of one class, unless they
- * are known to be of different families: if a class is ranked as one candidate, its copies do not vote for it.
+ * are known to be of different families: if a class is ranked as one candidate, its copies do not vote for it. Then two
+ * candidates are as similar to each other as either is to the other: what was executed must not lose to an added file.
  */
 export function comparePatches(
   pool: readonly PoolPatch[],
@@ -160,9 +161,8 @@ function votes(
   const voters = Map.groupBy(strangers.length > 0 ? strangers : others, (other) =>
     other.patch.family === undefined ? `class ${classOf(other)}` : `family ${other.patch.family}`,
   );
-  const cast = [...voters.values()].map((same) =>
-    same.map((other) => similarity(own.profile, other.profile)),
-  );
+  const of = classesAsOne && others.length === 1 ? mutualSimilarity : similarity;
+  const cast = [...voters.values()].map((same) => same.map((other) => of(own.profile, other.profile)));
   const mean = (part: keyof Similarity) =>
     average(cast.map((ballots) => average(ballots.map((one) => one[part]))));
   return { text: mean('text'), cover: mean('cover') };
@@ -215,6 +215,11 @@ function similarity(mine: PatchProfile, theirs: PatchProfile): Similarity {
   };
 }
 
+function mutualSimilarity(one: PatchProfile, other: PatchProfile): Similarity {
+  const [there, back] = [similarity(one, other), similarity(other, one)];
+  return { text: average([there.text, back.text]), cover: average([there.cover, back.cover]) };
+}
+
 /** Null if neither has anything to compare. */
 function bagLikeness(mine: Bag, theirs: Bag): number | null {
   const shared = sharedOf(mine, theirs);
@@ -230,7 +235,8 @@ function sharedOf(one: Bag, other: Bag): number {
 }
 
 function coverOfFiles(mine: PatchProfile, theirs: PatchProfile): number | null {
-  const paths = [...theirs.ranges.keys()];
+  // Binary files have no lines to compare: one that nobody else adds takes nothing from the others.
+  const paths = [...theirs.ranges].flatMap(([path, ranges]) => (ranges.length > 0 ? [path] : []));
   return paths.length === 0 ? null : paths.filter((path) => mine.ranges.has(path)).length / paths.length;
 }
 

@@ -116,6 +116,29 @@ test("a padded copy does not lower an honest candidate's agreement", () => {
   expect(stuffed.find(({ id }) => id === '1')?.share).toBe(stuffed[0]?.share);
 });
 
+test('of two candidates that are executed, none becomes more similar than the other by an added file', () => {
+  const [honest, padded] = [fix(['total = round(x, 2);']), fix(['total = round(y, 2);'])];
+  const found = comparePatches(
+    [
+      { id: 'honest', text: honest },
+      { id: 'padded', text: `${padded}${change('src/limits.ts', ['+export const limit = 3;'])}` },
+    ],
+    { classesAsOne: true },
+  );
+  expect(found[0]?.share).toBe(found[1]?.share);
+});
+
+test('a binary file that nobody else adds takes nothing from the others', () => {
+  const same = fix(['total = round(x, 2);']);
+  const binary =
+    'diff --git a/a.bin b/a.bin\nnew file mode 100644\nindex 0000000..1111111\nBinary files /dev/null and b/a.bin differ\n';
+  const found = comparePatches([
+    { id: 'plain', text: same },
+    { id: 'junk', text: `${same}${binary}` },
+  ]);
+  expect(found[0]?.share).toBeGreaterThanOrEqual(found[1]?.share as number);
+});
+
 test('paths that mean something to JavaScript are only names', () => {
   const odd = ['__proto__', 'constructor', 'src/__proto__/a.ts', 'a\u2028b.ts', 'toString'];
   const text = patch(...odd.map((path) => change(path, ['+x();'])));
