@@ -3,7 +3,7 @@ import { cargo, cmake, go } from './compiled-ecosystems.ts';
 import { deno, isDenoTest } from './deno-ecosystem.ts';
 import { dotnet } from './dotnet-ecosystem.ts';
 import { gradle, maven } from './jvm-ecosystems.ts';
-import { LOCKS, nodeInstall, nodeManager } from './node-managers.ts';
+import { nodeInstall, nodeManager } from './node-managers.ts';
 import { noxTests } from './noxfile.ts';
 import { type PackageFacts, readPackage } from './package-scripts.ts';
 import { type LeanSetup, PYTEST_ALONE, pythonSetup } from './python-setup.ts';
@@ -105,7 +105,6 @@ const PLACEHOLDER = /no test specified/;
 function node({ files, read }: RepositorySnapshot): Ecosystem | null {
   const facts = readPackage(read['package.json'] ?? '');
   if (!facts) return null;
-  const lock = LOCKS.find(([file]) => files.has(file));
   const manager = nodeManager(facts, files);
   const script = facts.scripts.get('test');
   const hasTestScript = script !== undefined && !PLACEHOLDER.test(script);
@@ -117,12 +116,9 @@ function node({ files, read }: RepositorySnapshot): Ecosystem | null {
     : (ofPackages ?? guessedTest(facts, files, manager));
   const builds = facts.scripts.has('build');
   if (!test && !builds) return null;
-  // The packages of a workspace have dependencies of their own.
+  // The packages of a workspace have dependencies of their own, and find each other by links that are installed.
   const needs =
-    facts.packages.size > 0 ||
-    (lock !== undefined && facts.hasWorkspaces) ||
-    ofPackages !== null ||
-    files.has('pnpm-workspace.yaml');
+    facts.packages.size > 0 || facts.hasWorkspaces || ofPackages !== null || files.has('pnpm-workspace.yaml');
   return {
     file: 'package.json',
     guessed: !hasTestScript,

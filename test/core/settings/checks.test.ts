@@ -39,6 +39,11 @@ describe('a workspace without a test script at its top', () => {
     expect(commands.map((one) => one.package)).toEqual(['packages/core']);
   });
 
+  test('is set up for the links between its packages, without a lock file and other packages, too', () => {
+    const top = { workspaces: ['packages/*'], scripts: { test: 'node --test' } };
+    expect(detected({ 'package.json': JSON.stringify(top), ...core })).toEqual(['npm install', 'npm test']);
+  });
+
   test.each([
     ['tsd', 'vitest.config.ts', 'npx vitest run'],
     ['tsd', 'packages/core/vitest.config.ts', 'npm test --workspaces --if-present'],
