@@ -1,8 +1,8 @@
 import { type Alias, byCodeUnits } from '../model/index.ts';
+import { breadths } from './breadth.ts';
 import type { DerivedTests, ProbeRun } from './observations.ts';
 import {
   answerGroups,
-  breadths,
   exactKey,
   type Likeness,
   logLikelihoods,

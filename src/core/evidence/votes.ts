@@ -166,40 +166,6 @@ const LIKELY_BUG_PENALTY = 1;
 /** Breadth below which a candidate is narrow, and natural logarithm of the odds against zero breadth. */
 const NARROW_BELOW = 0.5;
 const NARROW_PENALTY = 6;
-/** A narrow patch is not penalized if another one has some breadth, at most this many times as much. */
-const SIMILAR_BREADTH = { times: 4, more: 4 } as const;
-
-/**
- * How broadly each candidate changes the behaviour of the base, relative to the broadest sound one: 0 to 1, on a
- * logarithmic scale of changed probes. A patch that only handles the issue's example changes almost none. If several
- * sound candidates change little, they are not narrow: the broad one is then the outlier.
- */
-export function breadths(
-  probes: readonly ProbeComparison[],
-  candidates: readonly ProbedCandidate[],
-  likeness: Likeness,
-): readonly number[] {
-  const changed = candidates.map((_, at) => probes.filter((probe) => changesBase(probe, at)).length);
-  const most = Math.max(...changed.filter((_, at) => candidates[at]?.passesTests), 0);
-  return changed.map((own, at) => {
-    const company = changed.some(
-      (others, other) =>
-        candidates[other]?.passesTests &&
-        others <= SIMILAR_BREADTH.times * own + SIMILAR_BREADTH.more &&
-        other !== at &&
-        likeness(at, other) < 1,
-    );
-    if (most === 0 || (candidates[at]?.passesTests && company)) return 1;
-    return Math.min(1, Math.log1p(own) / Math.log1p(most));
-  });
-}
-
-function changesBase({ base, observations }: ProbeComparison, at: number): boolean {
-  const own = observations[at];
-  return (
-    base !== undefined && own !== undefined && own.variation !== 'as-is' && exactKey(own) !== exactKey(base)
-  );
-}
 
 /** A kind of difference, and the groups of candidates by answer. */
 export interface VotedSplit {
@@ -237,7 +203,10 @@ interface AnswerGroup {
   readonly voters: readonly { readonly voter: number; readonly vote: number }[];
 }
 
-/** Identical candidates share one vote, similar ones have little more; candidates without effect have none. */
+/**
+ * Identical candidates share one vote, similar ones have little more; candidates without effect have none. Nor has one
+ * that fails, beside an identical one that passes: the copy would make what is known of the same change weaker.
+ */
 export function answerGroups(
   { answers }: Split,
   candidates: readonly ProbedCandidate[],
@@ -249,8 +218,12 @@ export function answerGroups(
     const members = [...answers.keys()].filter(
       (at) => answers[at] === answer && !candidates[at]?.hasNoEffect && candidates[at]?.run,
     );
-    const voters = members.map((voter) => {
-      const similarities = members.map((other) => (other === voter ? 0 : likeness(voter, other)));
+    const sound = members.filter((at) => candidates[at]?.passesTests);
+    const voting = members.filter(
+      (at) => candidates[at]?.passesTests || !sound.some((other) => likeness(at, other) >= 1),
+    );
+    const voters = voting.map((voter) => {
+      const similarities = voting.map((other) => (other === voter ? 0 : likeness(voter, other)));
       const alike = total(
         similarities.map((each) => (each >= 1 ? 1 : LIKENESS_DISCOUNT * each)).sort((a, b) => a - b),
       );

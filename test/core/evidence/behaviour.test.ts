@@ -95,6 +95,24 @@ describe('behaviour on the same inputs', () => {
     expect(compare(BASE, pool, copies).best).toEqual(['D', 'E']);
   });
 
+  test('copies of a change that fail a gate take nothing from it', () => {
+    const sameChange = (one: number, other: number): number => (one > 1 && other > 1 ? 1 : 0);
+    const pool = [
+      behaving('wrong', { ...BASE, 'f(9)': 'z' }),
+      behaving('breaks', { ...BASE, 'f(1)': 'no', 'f(2)': 'no' }, { passesTests: false }),
+      behaving('right', RIGHT),
+    ];
+    const copies = ['deletes a test', 'skips a test'].map((id) =>
+      behaving(id, RIGHT, { passesTests: false }),
+    );
+    const alone = compare(BASE, pool, sameChange);
+    const together = compare(BASE, [...pool, ...copies], sameChange);
+    for (const id of ['wrong', 'right']) {
+      expect(together.of(id).logOdds).toBe(alone.of(id).logOdds);
+      expect(together.of(id).agreement).toBe(alone.of(id).agreement);
+    }
+  });
+
   test('a candidate that changes nothing does not vote for unchanged behaviour', () => {
     const pool = (hasNoEffect: boolean) => [
       behaving('A', { ...BASE, 'f(1)': 'new', 'f(2)': 'new' }),
