@@ -81,12 +81,13 @@ interface BehaviourComparison {
  */
 export function compareBehaviour(
   base: readonly ProbeRun[],
-  candidates: readonly ProbedCandidate[],
+  given: readonly ProbedCandidate[],
   likenessOfChanges: Likeness,
   files: DerivedTests['files'] = [],
 ): BehaviourComparison {
-  const likeness = votersOf(candidates, likenessOfChanges);
-  const probes = stableProbes(base, candidates, unconfirmedFiles(files, candidates, likeness));
+  const likeness = votersOf(given, likenessOfChanges);
+  const probes = stableProbes(base, given, unconfirmedFiles(files, given, likeness));
+  const candidates = withoutEmptyRuns(given, probes);
   const breadth = breadths(probes, candidates, likeness);
   const splits = splitsOf(probes);
   const voted = splits.map((split) => ({
@@ -106,6 +107,16 @@ export function compareBehaviour(
     };
   });
   return { behaviour, inputs: contestedInputs(splits, candidates) };
+}
+
+/** Without the runs that observed nothing where others did: silence is no behaviour, such as that of the base. */
+function withoutEmptyRuns(
+  candidates: readonly ProbedCandidate[],
+  probes: readonly ProbeComparison[],
+): readonly ProbedCandidate[] {
+  const isSeen = (at: number) => probes.some(({ observations }) => observations[at] !== undefined);
+  if (![...candidates.keys()].some(isSeen)) return candidates;
+  return candidates.map((one, at) => (isSeen(at) ? one : { ...one, run: null }));
 }
 
 /** Maximum inputs that are listed, and of these with the same difference. */

@@ -19,6 +19,7 @@ export function breadths(
     const company = changed.some(
       (others, other) =>
         candidates[other]?.passesTests &&
+        candidates[other].run !== null &&
         others <= SIMILAR_BREADTH.times * own + SIMILAR_BREADTH.more &&
         other !== at &&
         likeness(at, other) < 1,

@@ -123,8 +123,8 @@ export const rivalTriedOnMore = (standing: LeadingCandidate): Ranked | undefined
 
 /** The pick, or the first rival that breaks nothing, without results of probes although another survivor has some. */
 export function unprobed(standing: LeadingCandidate): Alias | undefined {
-  if (!standing.evidence.some(({ survivor, behaviour }) => survivor && behaviour)) return undefined;
-  return [standing.best, ...unbrokenRivals(standing)].find(
-    (one) => evidenceOf(standing, one)?.behaviour === undefined,
-  )?.alias;
+  const isProbed = (one: Evidence | undefined) => (one?.behaviour?.observed ?? 0) > 0;
+  if (!standing.evidence.some((one) => one.survivor && isProbed(one))) return undefined;
+  return [standing.best, ...unbrokenRivals(standing)].find((one) => !isProbed(evidenceOf(standing, one)))
+    ?.alias;
 }

@@ -57,11 +57,14 @@ export function compareCandidates(
   const patches = probed.map(productionOf);
   const likeness = (a: number, b: number) => patchLikeness(patches[a], patches[b]);
   const { behaviour, inputs } = compareBehaviour(onBase, behaving, likeness, derived.files);
+  // Nor does one that was probed without any result, where others gave some.
+  const compared = behaviour.some(({ observed }) => observed > 0)
+    ? behaviour.filter(({ observed }) => observed > 0)
+    : behaviour;
+  const ranAs = (id: string) => behaving.find((one) => one.id === id)?.run;
   return {
     inputs,
-    behaviour: new Map(
-      behaviour.map(({ id, ...own }, at) => [id, { ...own, ...leftOutOf(onBase, behaving[at]?.run) }]),
-    ),
+    behaviour: new Map(compared.map(({ id, ...own }) => [id, { ...own, ...leftOutOf(onBase, ranAs(id)) }])),
     examples,
   };
 }

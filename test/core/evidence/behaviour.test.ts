@@ -200,6 +200,19 @@ describe('behaviour on the same inputs', () => {
     expect(of('B').support).toBeLessThan(1e-9);
   });
 
+  test('one whose inputs gave no result is as one that could not be probed', () => {
+    const pool = (shown: Shown | null) => [
+      behaving('A', { ...BASE, 'f(1)': 'new 1' }),
+      behaving('B', shown),
+      behaving('C', {
+        ...RIGHT,
+        ...Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`g(${n})`, 'h'])),
+      }),
+    ];
+    const base = { ...BASE, ...Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`g(${n})`, 'g'])) };
+    expect(compare(base, pool({})).found).toEqual(compare(base, pool(null)).found);
+  });
+
   test('without any difference nobody is ahead', () => {
     const { found } = compare(BASE, [behaving('A', RIGHT), behaving('B', RIGHT)]);
     expect(found.map(({ support, agreement, contested }) => [support, agreement, contested])).toEqual([

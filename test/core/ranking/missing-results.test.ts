@@ -140,6 +140,8 @@ describe('a candidate that could not be probed', () => {
     expect(decided(of('A', FIRST), of('B', OTHER))).toMatchObject({ alias: 'A', confidence: 'clear' });
     const three = [of('A', FIRST), of('B', OTHER), of('C')];
     expect(decided(...three)).not.toMatchObject({ confidence: 'clear' });
+    const silent = of('C', { ...OTHER, observed: 0, contested: 0 });
+    expect(decided(of('A', FIRST), of('B', OTHER), silent)).not.toMatchObject({ confidence: 'clear' });
   });
 });
 
