@@ -1,6 +1,6 @@
 import { type Alias, byCodeUnits } from '../model/index.ts';
 import { breadths } from './breadth.ts';
-import type { DerivedTests, ProbeRun } from './observations.ts';
+import type { DerivedTests, Observation, ProbeRun } from './observations.ts';
 import {
   answerGroups,
   exactKey,
@@ -23,7 +23,7 @@ interface BehaviourDifference {
   readonly input: string;
   /** The candidate's result. */
   readonly got: string;
-  /** The most frequent result of the others, by votes. */
+  /** The result of most others that pass the existing tests and the examples of the issue. */
   readonly others: string;
   /** The result of the base; null if it has none. */
   readonly base: string | null;
@@ -101,7 +101,7 @@ export function compareBehaviour(
     const logOdds =
       candidate.run === null || !Number.isFinite(best) ? Number.NEGATIVE_INFINITY : (fits[at] ?? 0) - best;
     return {
-      ...behaviourSummary(at, candidate, probes, voted),
+      ...behaviourSummary(at, candidates, probes, voted),
       group: groups[at] ?? 0,
       ...supportFrom(logOdds),
     };
@@ -204,10 +204,11 @@ const MIN_LOG_ODDS = -100;
 
 function behaviourSummary(
   at: number,
-  { id, run }: ProbedCandidate,
+  candidates: readonly ProbedCandidate[],
   probes: readonly ProbeComparison[],
   voted: readonly VotedSplit[],
 ) {
+  const { id = '', run = null } = candidates[at] ?? {};
   const own = probes.filter(({ observations }) => observations[at] !== undefined);
   const withBase = own.filter(({ base }) => base !== undefined);
   const same = withBase.filter(
@@ -234,8 +235,8 @@ function behaviourSummary(
           b.weight * (1 - b.share) - a.weight * (1 - a.share) ||
           byCodeUnits(splitKey(a.split), splitKey(b.split)),
       )
-      .slice(0, MAX_DIFFERENCES)
-      .flatMap(({ split }) => differenceOn(at, split)),
+      .flatMap(({ split }) => differenceOn(at, split, candidates))
+      .slice(0, MAX_DIFFERENCES),
   };
 }
 
@@ -252,26 +253,21 @@ function agreementShare(at: number, { split, groups }: VotedSplit): number {
 const MAX_DIFFERENCES = 3;
 const splitKey = ({ examples }: Split): string => examples[0]?.id ?? '';
 
-/** The simplest example of a split, and the most frequent result of the others there. */
-function differenceOn(at: number, { examples }: Split): readonly BehaviourDifference[] {
+/** The simplest example of a split, if most of the other sound candidates have one other result there. */
+function differenceOn(
+  at: number,
+  { examples }: Split,
+  candidates: readonly ProbedCandidate[],
+): readonly BehaviourDifference[] {
   const [example] = examples.toSorted((a, b) => readingCost(a) - readingCost(b) || byCodeUnits(a.id, b.id));
   const own = example?.observations[at];
   if (!example || !own) return [];
-  const counts = new Map<string, number>();
-  for (const [voter, observation] of example.observations.entries()) {
-    if (observation && voter !== at && exactKey(observation) !== exactKey(own))
-      counts.set(observation.text, (counts.get(observation.text) ?? 0) + 1);
-  }
-  const [others] = [...counts].sort((a, b) => b[1] - a[1] || byCodeUnits(a[0], b[0]));
-  if (!others) return [];
-  return [
-    {
-      input: own.input,
-      got: own.text,
-      others: others[0],
-      base: example.base?.text ?? null,
-    },
-  ];
+  const others = example.observations.filter((_, other) => other !== at && candidates[other]?.passesTests);
+  const isUsual = (one: Observation) =>
+    2 * others.filter((other) => other && exactKey(other) === exactKey(one)).length > others.length;
+  const usual = others.find((one) => one && isUsual(one));
+  if (!usual || exactKey(usual) === exactKey(own)) return [];
+  return [{ input: own.input, got: own.text, others: usual.text, base: example.base?.text ?? null }];
 }
 
 /** Candidates that no split separates share a number. Numbers follow the order of results, not of candidates. */

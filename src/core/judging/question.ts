@@ -156,7 +156,7 @@ function factLines(facts: ExecutionFacts, identities: Identities): string {
       .slice(0, MAX_FACTS_SHOWN)
       .map(
         ({ input, others, own }) =>
-          `input ${named(input)}: gives ${named(own)}, most others return ${named(others)} (who is right is not known)`,
+          `input ${named(input)}: gives ${named(own)}, most others that pass the given tests return ${named(others)} (who is right is not known)`,
       ),
   ];
   return lines.length > 0 ? lines.join('\n') : 'nothing was executed';

@@ -209,7 +209,7 @@ export function executedFaults({ baseTests, peerTests, independentTests, behavio
     ...(failing === '' ? [] : [`It fails ${failing}.`]),
     ...(input
       ? [
-          `For ${shownName(input.input)} it returns ${shownName(input.got)}, others ${shownName(input.others)}.`,
+          `For ${shownName(input.input)} it returns ${shownName(input.got)}, most others that pass the given tests ${shownName(input.others)}.`,
         ]
       : []),
   ].join(' ');

@@ -112,7 +112,7 @@ export function reasonOf(
 function inputExamples(view: RunView, evidence: Evidence | undefined): readonly InputExample[] {
   const others = view.evidence.filter(({ alias, behaviour }) => behaviour && alias !== evidence?.alias);
   const [only] = others;
-  const whose = only && others.length === 1 ? only.alias : 'most others';
+  const whose = only && others.length === 1 ? only.alias : 'most others that pass the given tests';
   return (evidence?.behaviour?.differences ?? [])
     .slice(0, MAX_INPUTS_SHOWN)
     .map(({ input, got, others: wanted }) => ({ input, got, wanted, source: 'others', whose }));

@@ -63,6 +63,20 @@ describe('behaviour on the same inputs', () => {
     expect(of('A').group).toBe(of('B').group);
   });
 
+  test('what others return is said only if most that pass the given tests return it', () => {
+    const returning = (id: string, text: string, passesTests = true) =>
+      behaving(id, { ...RIGHT, 'f(9)': text }, { passesTests });
+    const refuted = returning('B', 'a result that is known to be wrong', false);
+    const saidOf = (...others: readonly ProbedCandidate[]) =>
+      compare(BASE, [returning('A', 'own'), ...others])
+        .of('A')
+        .differences.map((one) => one.others);
+    expect(saidOf(refuted, returning('C', 'z'))).toEqual(['z']);
+    expect(saidOf(refuted)).toEqual([]);
+    expect(saidOf(returning('C', 'z'), returning('D', 'another'))).toEqual([]);
+    expect(saidOf(returning('C', 'z'), returning('D', 'another'), returning('E', 'z'))).toEqual(['z']);
+  });
+
   test('a patch for the one example of the issue loses against two that agree on more', () => {
     const { best } = compare(BASE, [
       behaving('A', RIGHT),

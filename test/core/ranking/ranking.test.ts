@@ -312,7 +312,7 @@ test('every place has a reason', () => {
     [
       "",
       "It fails neutral 0.",
-      "It fails neutral 0. For sum([]) it returns NaN, others 0.",
+      "It fails neutral 0. For sum([]) it returns NaN, most others that pass the given tests 0.",
       "It fails neutral 0; neutral 1.",
       "It fails list > empty; list >  null ; a; and 1 more.",
       "",

@@ -319,7 +319,7 @@ describe('the comparison', () => {
     expect(body.match(/^\*\*C\*\*: [\s\S]*?(?=\n\n)/m)?.[0]).toMatchInlineSnapshot(`
       "**C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
       - fails tests of B: \`test/b.test.ts > last > of one item\`
-      - For \`last([])\` it returns a TypeError, most others undefined"
+      - For \`last([])\` it returns a TypeError, most others that pass the given tests undefined"
     `);
     expect(
       body.match(/<summary>Model opinions[\s\S]*?<\/details>\n\n<\/details>/)?.[0],

@@ -24,7 +24,7 @@ test("the explanation of a candidate has everything known about it, and separate
 
     **C**: It fails 1 of 4 tests that B added; B passes all 2 of its.
     - fails tests of B: \`test/b.test.ts > last > of one item\`
-    - For \`last([])\` it returns a TypeError, most others undefined
+    - For \`last([])\` it returns a TypeError, most others that pass the given tests undefined
 
     #### Gates
 
