@@ -142,9 +142,22 @@ function executedClause(own: Compared, other: Compared, name: string): string {
   if (differing.length > 0) return `executed: ${differing.join('; ')}`;
   if (failingIds(own) !== failingIds(other))
     return 'executed: they pass equally many independent tests, but not the same ones';
-  return own.signals.behaviour !== other.signals.behaviour
-    ? 'all executed tests have equal results, and the behaviour on derived inputs decides little'
-    : 'all executed measurements are equal';
+  const behaviour = behaviourClause(own, other);
+  return behaviour === ''
+    ? 'all executed measurements are equal'
+    : `all executed tests have equal results, and ${behaviour}`;
+}
+
+/** How their behaviour on derived inputs differs, which did not decide; empty if it does not. */
+function behaviourClause(own: Compared, other: Compared): string {
+  const [mine, theirs] = [own.evidence.behaviour, other.evidence.behaviour];
+  if ((mine === undefined) !== (theirs === undefined))
+    return 'derived inputs gave results on only one of them';
+  if (own.signals.behaviour !== other.signals.behaviour)
+    return 'the behaviour on derived inputs decides little';
+  return mine?.group === theirs?.group
+    ? ''
+    : 'their behaviour on derived inputs differs, which favours neither';
 }
 
 const failingIds = ({ evidence }: Compared): string =>

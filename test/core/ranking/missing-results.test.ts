@@ -145,6 +145,22 @@ describe('a candidate that could not be probed', () => {
   });
 });
 
+test('a tie says what derived inputs show, although it does not decide', () => {
+  const tied = (a: Partial<Evidence>, b: Partial<Evidence>) =>
+    decided(candidate('A', a), candidate('B', b)).because.split('tied with B: ')[1];
+  const [one, other] = [
+    { ...FIRST, logOdds: 0 },
+    { ...FIRST, logOdds: 0, group: 1 },
+  ];
+  expect(tied({ behaviour: one }, { behaviour: other })).toBe(
+    'all executed tests have equal results, and their behaviour on derived inputs differs, which favours neither.',
+  );
+  expect(tied({ behaviour: one }, {})).toBe(
+    'all executed tests have equal results, and derived inputs gave results on only one of them.',
+  );
+  expect(tied({ behaviour: one }, { behaviour: one })).toBe('all executed measurements are equal.');
+});
+
 describe('candidates with the same changes', () => {
   const alike = ['A', 'B', 'C'];
   const likeness = new Map(alike.map((alias) => [alias, { alike }]));
