@@ -143,7 +143,7 @@ function untamperedGate(patch: Patch, { baseTexts = {}, ...options }: StaticOpti
   if (findings.length === 0)
     return gatePassed(
       'untampered',
-      'Existing tests, snapshots and their configuration are unchanged or only extended.',
+      'No change of existing tests, snapshots or their configuration was found, other than additions.',
     );
   const of = (severity: Severity) => findings.filter((one) => one.severity === severity);
   const [gates, questions] = [of('gate'), of('question')];
