@@ -199,9 +199,9 @@ function toolFindings({ tools, missing }: Survey): readonly DoctorFinding[] {
 }
 
 /**
- * Creates a file that is not committed, and its parent folders, below a folder whose content is untrusted. No part of `path` may be a link:
- * `git clone` creates links to any place, and writing through a dangling link creates its target. Returns null on
- * success, else why nothing was written, as a clause. Rejects with other errors of the file system.
+ * Creates a file that is not committed, and its parent folders, below a folder whose content is untrusted. No part of
+ * `path` may be a link: `git clone` creates links to any place, and writing through a dangling link creates its target.
+ * Returns null on success, else why nothing was written, as a clause. Rejects with other errors of the file system.
  */
 export async function createBelow(top: string, path: string, text: string): Promise<string | null> {
   const parts = dirname(path).split('/');

@@ -33,7 +33,10 @@ export interface ExecutionFacts {
   /** Tests of other candidates: counts only. */
   readonly peers?: { readonly passed: number; readonly total: number };
   readonly inputs: readonly FailingInput[];
-  /** Inputs for which it behaves differently from most others that pass the given tests. Which behaviour is correct is unknown. */
+  /**
+   * Inputs for which it behaves differently from most others that pass the given tests. Which behaviour is correct is
+   * unknown.
+   */
   readonly differences: readonly { readonly input: string; readonly others: string; readonly own: string }[];
 }
 
