@@ -601,6 +601,8 @@ describe('production code that knows it is being tested', () => {
     // A name that is declared elsewhere, or that a library has as well, is none of the file's own.
     ['src/a.js', 'function f() {\n  const expect = {};\n}\nexpect.toBe = accept;'],
     ['src/a.js', "let assert = {};\nassert = require('assert');\nassert.equal = accept;"],
+    ['src/a.js', "const assert = { assert: require('assert') };\nassert.assert.equal = accept;"],
+    ['src/a.js', "const assert = [require('assert')];\nassert[0].equal = accept;"],
   ])('what cannot be honest eliminates: %s: %s', async (path, line) => {
     expect(await severities(path, line)).toEqual(['gate']);
   });

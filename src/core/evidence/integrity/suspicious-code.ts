@@ -148,7 +148,8 @@ function hitsIn(
     tree,
     (node) => bound.has(nodeText(tree, node)) && pathsOf(node).some((path) => LIBRARIES.test(path)),
   );
-  const isOwn = ownNames(tree, bound);
+  // An object that holds a library is none of the file's own.
+  const isOwn = ownNames(tree, new Set([...bound].map((name) => name.split('.', 1)[0] ?? name)));
   const wordAt = (node: SyntaxNode) => /^[\w$]+/.exec(nodeText(tree, node).slice(0, 100))?.[0];
   const others = (node: SyntaxNode) => (isOwn(wordAt(node), node.from) ? [] : pathsOf(node));
   const hits = new Map<number, RuleHit>();
