@@ -19,17 +19,29 @@ interface ManifestRule {
   readonly suspectLine: RegExp;
   /** The tools of the whole repository read a new file of this name. */
   readonly checkedWhenAdded?: boolean;
+  /** Whether a part, by its name, is only asked about. */
+  readonly asks?: (name: string) => boolean;
 }
 
-const lineRule = (names: RegExp, decides: RegExp, checkedWhenAdded = false): ManifestRule => ({
-  names,
-  parts: (text) => lineParts(text, decides),
-  suspectLine: decides,
-  checkedWhenAdded,
-});
+const WHOLE_FILE = 'the whole file';
+
+/** The name of a line is the line. Lines that only `asks` matches are a question. */
+function lineRule(names: RegExp, gates: RegExp, checkedWhenAdded = false, asks?: RegExp): ManifestRule {
+  const decides = asks ? new RegExp(`${gates.source}|${asks.source}`) : gates;
+  return {
+    names,
+    parts: (text) => lineParts(text, decides),
+    suspectLine: decides,
+    checkedWhenAdded,
+    ...(asks ? { asks: (name: string) => name !== WHOLE_FILE && !gates.test(name) } : {}),
+  };
+}
 /** What rewrites modules, tests among them, by code of the repository itself. A question: bundles are made so, too. */
 const OWN_PLUG_IN =
-  /(?:\bfrom|\bimport|\bimport\(|\brequire\(|[[(,:])\s*['"]\.{1,2}\/|\b(?:transform|load|resolveId|visitor|define)\s*[:(]/;
+  /(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*['"]\.{1,2}\/(?![^'"]*\.json['"])|\b(?:transform|load|resolveId|visitor|define)\s*[:(]/;
+/** Babel and SWC name their plug-ins by paths alone. */
+const OWN_PLUG_IN_BY_PATH = /(?:^|[[(,:])\s*['"]\.{1,2}\//;
+const NO_LINE = /(?!)/;
 const PYTHON_TABLES =
   /^(?:tool[.:](?:pytest|coverage|tox|nox|hatch\.envs|poe(?!\w)|taskipy|pdm\.scripts)|project\.entry-points[.]"?pytest11|(?:coverage:\w+|aliases|nosetests|unittest)$)/;
 const CARGO_TABLES = /^(?:test|profile\.test|patch\.[^\]]*|replace)$/;
@@ -79,15 +91,15 @@ const MANIFEST_RULES: readonly ManifestRule[] = [
   ),
   lineRule(
     /(?:^|\/)vite\.config\.[cm]?[jt]s$/,
-    new RegExp(
-      String.raw`\b(?:test|alias|setupFiles|globalSetup|passWithNoTests|retry|testTimeout|coverage|thresholds?|environment|include|exclude)\s*:|${OWN_PLUG_IN.source}`,
-    ),
+    /\b(?:test|alias|setupFiles|globalSetup|passWithNoTests|retry|testTimeout|coverage|thresholds?|environment|include|exclude)\s*:/,
     true,
+    OWN_PLUG_IN,
   ),
   lineRule(
     /(?:^|\/)(?:babel\.config\.[cm]?[jt]s(?:on)?|\.babelrc(?:\.[cm]?js(?:on)?)?|\.swcrc)$/,
-    OWN_PLUG_IN,
+    NO_LINE,
     true,
+    new RegExp(`${OWN_PLUG_IN.source}|${OWN_PLUG_IN_BY_PATH.source}`),
   ),
   lineRule(
     /(?:^|\/)\.npmrc$/,
@@ -149,14 +161,25 @@ interface ChangedPart {
 }
 
 const asGates = (names: readonly string[]): readonly ChangedPart[] =>
-  names.map((name) => ({ name, severity: isOwnPlugIn(name) ? 'question' : 'gate' }));
+  names.map((name) => ({ name, severity: 'gate' }));
 
 /** The parts of a watched file that control tests or build and that this patch changes. */
 export function changedParts(file: PatchFile, baseText: string | undefined): readonly ChangedPart[] {
   const watch = file.role === 'runner' ? undefined : manifestRuleFor(file.path);
-  if (!watch || (file.change === 'added' && !watch.checkedWhenAdded)) return [];
-  if (file.change === 'type-changed') return asGates(['the whole file']);
-  if (file.change === 'deleted') return asGates(isDecisive(watch, baseText) ? ['the whole file'] : []);
+  if (!watch) return [];
+  return partsChangedIn(watch, file, baseText).map((part) =>
+    watch.asks?.(part.name) ? { ...part, severity: 'question' } : part,
+  );
+}
+
+function partsChangedIn(
+  watch: ManifestRule,
+  file: PatchFile,
+  baseText: string | undefined,
+): readonly ChangedPart[] {
+  if (file.change === 'added' && !watch.checkedWhenAdded) return [];
+  if (file.change === 'type-changed') return asGates([WHOLE_FILE]);
+  if (file.change === 'deleted') return asGates(isDecisive(watch, baseText) ? [WHOLE_FILE] : []);
   const base = file.change === 'added' ? '' : baseText;
   const patched = base === undefined ? null : patchedText(file.change === 'added' ? null : base, file);
   return base === undefined || patched?.kind !== 'text'
@@ -195,14 +218,10 @@ const PLUG_INS = /^project\.entry-points\./;
 /** Scripts that start only if somebody names them; those that the test script names change with it. */
 const NAMED_SCRIPT = /^scripts\.(?:test|check|build)[:.-]/;
 
-/** The name of a line is the line. */
-const isOwnPlugIn = (name: string): boolean =>
-  OWN_PLUG_IN.test(name) && !/\b(?:test|alias|setupFiles|globalSetup)\s*:/.test(name);
-
 function partSeverity(name: string, before: ManifestParts, decisive: ReadonlySet<string>): Severity {
   // The base's test command cannot name what the base does not have.
   if (!before.parts.has(name) && (NAMED_ENVIRONMENT.test(name) || NAMED_SCRIPT.test(name))) return 'note';
-  if (NAMED_ENVIRONMENT.test(name) || PLUG_INS.test(name) || isOwnPlugIn(name)) return 'question';
+  if (NAMED_ENVIRONMENT.test(name) || PLUG_INS.test(name)) return 'question';
   // Another version of a test package from its registry is not decisive.
   return decisive.has(name) ? 'gate' : 'question';
 }

@@ -441,6 +441,13 @@ const CONFIGURATION: readonly Honest[] = [
   ),
   inFile('make: another rule', 'Makefile', 'test:\n\t./run\n\nclean:\n\trm a\n', 'rm a', 'rm a b'),
   inFile('vite: a plugin', 'vite.config.ts', 'export default {\n  plugins: [],\n};\n', '[]', '[vue()]'),
+  inFile(
+    'vite: the entry of a bundle, and the version of the package',
+    'vite.config.ts',
+    'export default {\n  build: { outDir: "dist" },\n};\n',
+    'export default {\n  build: { outDir: "dist" }',
+    'import manifest from "./package.json";\nexport default {\n  build: { outDir: "../dist", lib: { entry: "./src/main.ts" } }',
+  ),
   {
     name: '.gitattributes: pictures',
     before: {},
