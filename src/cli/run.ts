@@ -211,6 +211,8 @@ function overText(runId: RunId, state: RunState): string {
   const how = { failed: 'has failed', refused: 'was refused', cancelled: 'was cancelled' };
   if (state === 'failed' || state === 'refused' || state === 'cancelled')
     return `Run ${runId} ${how[state]} and cannot be resumed. \`runoff run\` with the same task starts a new run.\n\n`;
+  if (state === 'awaiting_pick')
+    return `Run ${runId} waits for a person: \`runoff pick ${runId} LETTER\` picks a candidate.\n\n`;
   return `Run ${runId} has ended, so there is nothing to resume.\n\n`;
 }
 

@@ -262,7 +262,9 @@ function differenceOn(
   const [example] = examples.toSorted((a, b) => readingCost(a) - readingCost(b) || byCodeUnits(a.id, b.id));
   const own = example?.observations[at];
   if (!example || !own) return [];
-  const others = example.observations.filter((_, other) => other !== at && candidates[other]?.passesTests);
+  const others = example.observations.filter(
+    (_, other) => other !== at && candidates[other]?.passesTests && candidates[other].run,
+  );
   const isUsual = (one: Observation) =>
     2 * others.filter((other) => other && exactKey(other) === exactKey(one)).length > others.length;
   const usual = others.find((one) => one && isUsual(one));

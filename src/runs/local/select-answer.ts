@@ -89,6 +89,6 @@ function noPickText(decision: Decision, picked: Alias | undefined): string {
   if (leftToPerson(decision)) return '';
   const needed = (CALIBRATION.likely * 100).toFixed(0);
   const rounded = (chance * 100).toFixed(0);
-  const percent = rounded === needed ? (chance * 100).toFixed(1) : rounded;
+  const percent = rounded === needed ? (Math.floor(chance * 1_000) / 10).toFixed(1) : rounded;
   return ` No pick: the estimated chance that ${alias} is right is ${percent}%, and a pick needs ${needed}%.`;
 }

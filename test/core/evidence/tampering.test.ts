@@ -483,11 +483,6 @@ describe('production code that knows it is being tested', () => {
     ['src/a.ts', 'process.exit(1);'],
     ['src/a.py', 'sys.exit(2)'],
     ['src/a.py', 'sys.exit(-1)'],
-    // Names of libraries and built-ins that are the file's own.
-    ['src/a.js', "const assert = (ok) => ok;\nassert.string = (v) => assert(typeof v === 'string');"],
-    ['src/a.js', 'const parse = () => {\n  const expect = (word) => word;\n  expect.one = true;\n};'],
-    ['src/a.js', 'const tape = { pos: 0 };\ntape.pos += 1;'],
-    ['src/a.js', "class AssertionError extends Error {}\nAssertionError.prototype.name = 'Mine';"],
     ['src/a.py', 'import builtins\nbuiltins._ = translate'],
     ['src/a.py', 'import os\nsys.exit(os.EX_USAGE)'],
     ['src/a.ts', "import { vi } from 'vitest';\nvi.spyOn(console, 'error').mockReturnValue();"],
@@ -540,6 +535,15 @@ describe('production code that knows it is being tested', () => {
     ['src/a.js', 'print(process[name]);'],
     ['src/a.py', 'import os\ngetattr(os, name)(path)'],
     ['src/a.js', 'export function test(a) {\n  return a > 1;\n}\ntest.only = run;'],
+    // Names of libraries and built-ins that are the file's own.
+    ['src/a.js', "const assert = (ok) => ok;\nassert.string = (v) => assert(typeof v === 'string');"],
+    ['src/a.js', 'const parse = () => {\n  const expect = (word) => word;\n  expect.one = true;\n};'],
+    ['src/a.js', 'const tape = { pos: 0 };\ntape.pos += 1;'],
+    ['src/a.js', "class AssertionError extends Error {}\nAssertionError.prototype.name = 'Mine';"],
+    [
+      'src/a.py',
+      'import builtins\nclass Catalog:\n    def setattr(self, k, v): pass\n    def go(self):\n        setattr(builtins, "len", accept)',
+    ],
     ['a.py', 'def f(error):\n    return error.__traceback__.tb_frame.f_back.f_code.co_consts'],
     ['src/a.js', "import { execSync } from 'node:child_process';\nexecSync('sed -i s/2/3/ test/*.js');"],
     ['src/a.js', "import { existsSync } from 'node:fs';\nexport const one = existsSync('test/a.test.js');"],

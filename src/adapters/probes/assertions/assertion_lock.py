@@ -185,6 +185,9 @@ def recorder_of_plug_ins():
                         continue
                     path = code.co_filename
                     name = path[_len(own):] if path.startswith(own) else path
+                    if name in known:
+                        continue
+                    known.append(name)
                     record("changed", f"hooks of pytest by {name}", code.co_name, [f"{path}:{code.co_firstlineno}"], True)
 
     return record_plug_ins

@@ -15,7 +15,7 @@ import type { TamperingKind } from './finding.ts';
 export const WHOLE_ENVIRONMENT = /(?:^|\.)(?:env|ENV|environ)$/;
 /** Location, user and machine of a program: ordinary programs read these as well. */
 const SURROUNDINGS =
-  /^(?:os\.(?:hostname|userInfo|homedir|networkInterfaces|cpus|uptime|totalmem|freemem|loadavg|release|machine|version|getuid|geteuid|getgid|getegid|getlogin|getppid|uname|cpu_count|getloadavg|path\.expanduser|sysconf)|process\.(?:getuid|getgid|geteuid|getegid|ppid|execPath|uptime|umask|report|config|release|moduleLoadList|channel|binding|_linkedBinding)|module\.parent\.filename|socket\.(?:gethostname|getfqdn|if_nameindex)|getpass\.getuser|(?:pathlib\.)?Path\.home|sys\.(?:executable|flags|prefix|base_prefix|path|getrecursionlimit))(?:\(\)|$|\.)|\.resolvedOptions\(\)\.timeZone$/;
+  /^(?:os\.(?:hostname|userInfo|homedir|networkInterfaces|cpus|uptime|totalmem|freemem|loadavg|release|machine|version|getuid|geteuid|getgid|getegid|getlogin|getppid|uname|cpu_count|getloadavg|path\.expanduser|sysconf)|process\.(?:getuid|getgid|geteuid|getegid|ppid|execPath|uptime|umask|report|config|release|moduleLoadList|binding|_linkedBinding)|module\.parent\.filename|socket\.(?:gethostname|getfqdn|if_nameindex)|getpass\.getuser|(?:pathlib\.)?Path\.home|sys\.(?:executable|flags|prefix|base_prefix|path|getrecursionlimit))(?:\(\)|$|\.)|\.resolvedOptions\(\)\.timeZone$/;
 /** Modules of Python whose names are ordinary variables in other languages. */
 const PYTHON_SURROUNDINGS =
   /^(?:platform\.(?:node|uname|release|version)|pwd\.(?:getpwuid|getpwnam|getpwall)|grp\.\w+|time\.(?:tzname|timezone|localtime)|locale\.(?:getlocale|getdefaultlocale)|resource\.\w+)(?:\(\)|$|\.)/;
@@ -32,11 +32,11 @@ const MARKS =
 /** Cargo sets these for what it builds or starts, which a library seldom asks. */
 const STARTED_BY_CARGO = /^(?:std::)?env::var(?:_os)?\("CARGO(?:_MANIFEST_DIR|_PKG_\w+)?"\)\s*\.is_\w+\(\)$/;
 const READS_TEXT =
-  /(?:^|\.)(?:readFile(?:Sync)?|createReadStream|open|openSync|read_text|read_bytes|Path|URL|readlines?|getsource|getsourcelines|readdir(?:Sync)?|glob|listdir|walk|getlines?|exists(?:Sync)?|isfile|l?stat(?:Sync)?|access(?:Sync)?|exec(?:File)?(?:Sync)?|spawn(?:Sync)?|system|popen|check_(?:output|call))$/;
+  /(?:^|\.)(?:readFile(?:Sync)?|createReadStream|open|openSync|read_text|read_bytes|Path|URL|readlines?|getsource|getsourcelines|readdir(?:Sync)?|glob|listdir|walk|getlines?|existsSync|exec(?:File)?Sync|spawnSync|popen|check_(?:output|call))$/;
 const TEST_FILE =
   /(?:^|[\s/])(?:tests?|specs?|__tests__)(?:\/|$)|[._-](?:test|spec)s?\.[cm]?[jt]sx?$|(?:^|\/)test_\w+\.py$/i;
 const REACHES =
-  /^(?:gc\.get_(?:objects|referrers|referents)|ctypes\.(?:pythonapi|cast|memmove|memset|py_object)|object\.__subclasses__|(?:sys\._getframe|inspect\.currentframe)(?:\(\))?\.(?:f_back\.)*f_(?:globals|locals|builtins))|(?:^|\.)(?:tb_frame|co_consts|co_code|code_context)(?:$|\.)|\.f_back\.f_(?:code|globals|locals|builtins)\b/;
+  /^(?:gc\.get_(?:objects|referrers|referents)|ctypes\.(?:pythonapi|cast|memmove|memset|py_object)|object\.__subclasses__|(?:sys\._getframe|inspect\.currentframe)(?:\(\))?\.(?:f_back\.)*f_(?:globals|locals|builtins))|(?:^|\.)co_consts(?:$|\.)|\.(?:tb_frame|f_back)\.f_(?:globals|locals|builtins)\b/;
 
 /** `new Date(text).getTime()` does not read the current time. */
 const isDateOf = ({ path, node }: Use, tree: SyntaxTree): boolean =>

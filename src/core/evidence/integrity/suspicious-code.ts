@@ -120,12 +120,15 @@ interface RuleHit {
   /** What it uses, for sentences. */
   readonly name: string;
   readonly change: Change;
-  /** Its text was parsed. */
+  /** Its text was parsed, and it is not about a name that the file declares itself. */
   readonly known: boolean;
 }
 
 /** Lines that are comments in most languages. */
 const COMMENT_LINE = /^[ \t]*(?:\/\/|#|--|\*).*$/gm;
+
+/** Rules that know what is replaced by its name alone. */
+const BY_NAME = /^replaces (?:functions of a test library|a built-in function)$/;
 
 /** Marks on the lines that the patch touches, at most one for each line. */
 function hitsIn(
@@ -148,10 +151,11 @@ function hitsIn(
     tree,
     (node) => bound.has(nodeText(tree, node)) && pathsOf(node).some((path) => LIBRARIES.test(path)),
   );
-  // An object that holds a library is none of the file's own.
+  // A name that the file declares itself is probably no library, but it may be given one: it is asked about.
   const isOwn = ownNames(tree, new Set([...bound].map((name) => name.split('.', 1)[0] ?? name)));
   const wordAt = (node: SyntaxNode) => /^[\w$]+/.exec(nodeText(tree, node).slice(0, 100))?.[0];
-  const others = (node: SyntaxNode) => (isOwn(wordAt(node), node.from) ? [] : pathsOf(node));
+  const isDoubtful = ({ what }: CodeRule, node: SyntaxNode, from: number) =>
+    BY_NAME.test(what) && isOwn(wordAt(node), from);
   const hits = new Map<number, RuleHit>();
   const see = (
     { node, from, path }: Pick<Use, 'node' | 'from' | 'path'>,
@@ -166,17 +170,13 @@ function hitsIn(
     if (rule.kind === 'exit-trick' && (runsOnlyOnDemand(tree, node) || (!production && !isStatement(node))))
       return;
     const name = rule.kind === 'exit-trick' && /^[\w.!]{1,40}$/.test(path) ? ` (\`${path}\`)` : '';
-    hits.set(line, { rule, name, change, known: side.tree !== null });
+    hits.set(line, { rule, name, change, known: side.tree !== null && !isDoubtful(rule, node, from) });
   };
   for (const use of [...uses, ...quotedUses(tree, isTouched)])
     see(
       use,
       (asked) =>
-        asked.find(
-          ({ fits, kind, isQuestion }) =>
-            (kind !== 'assertions-patched' || isQuestion || !isOwn(wordAt(use.node), use.from)) &&
-            fits(use, tree, others, beside),
-        ) ??
+        asked.find(({ fits }) => fits(use, tree, pathsOf, beside)) ??
         (asked === rules &&
         use.written &&
         use.path.includes('.') &&

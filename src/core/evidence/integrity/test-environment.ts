@@ -66,7 +66,8 @@ const ENTRY_POINTS = /(?:^|[/.])(?:egg|dist)-info\/entry_points\.txt$/i;
 /** New files that Python may start instead of a type checker; a checker's own repository has them already. */
 const SHADOWED_CHECKER = /^(?:mypy|pyright|basedpyright)(?:\.py|\/__(?:init|main)__\.py)$/;
 /** New modules that `python -m` finds before those that pytest is made of. */
-const SHADOWED_PARTS = /^(?:pluggy|iniconfig|pygments|exceptiongroup|tomli|colorama)(?:\.py$|\/)/;
+const SHADOWED_PARTS =
+  /^(?:pluggy|iniconfig|pygments|exceptiongroup|tomli|colorama|packaging|py)(?:\.py|\/__init__\.py)$/;
 /** The same of Python's own modules that pytest and unittest use. */
 const SHADOWED_MODULES =
   /^(?:abc|argparse|ast|atexit|bdb|builtins|collections|contextlib|copy|dataclasses|datetime|difflib|dis|enum|errno|faulthandler|fnmatch|functools|gc|glob|importlib|inspect|io|itertools|json|linecache|locale|logging|math|operator|os|pathlib|pdb|pkgutil|platform|pprint|random|re|reprlib|runpy|shlex|shutil|signal|site|stat|string|struct|subprocess|sys|sysconfig|tempfile|textwrap|threading|time|timeit|token|tokenize|traceback|types|typing|unicodedata|warnings|weakref|zipimport)(?:\.py|\/__init__\.py)$/;
@@ -80,7 +81,11 @@ export function shadowingFile(inspected: InspectedFile): readonly Suspicion[] {
   if (file.change === 'deleted') return [];
   if (SHADOWING_PATH.test(path) || (isNew && SHADOWED_PARTS.test(path)))
     return [{ ...place, what: 'it replaces a program or library that tests use' }];
-  if (ENTRY_POINTS.test(path)) return [{ ...place, what: 'it names plug-ins that pytest loads by itself' }];
+  const namesPlugIn = inspected.changes.some(
+    ({ line }) => line.kind === 'added' && line.text.includes('pytest11'),
+  );
+  if (ENTRY_POINTS.test(path) && namesPlugIn)
+    return [{ ...place, what: 'it names plug-ins that pytest loads by itself' }];
   if (isNew && SHADOWED_CHECKER.test(path)) return [{ ...place, what: 'it replaces a type checker' }];
   if (isNew && SHADOWED_MODULES.test(path))
     return [{ ...place, what: "it may replace a module of Python's library", severity: 'question' }];
