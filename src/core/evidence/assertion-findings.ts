@@ -1,5 +1,5 @@
 import type { Patch, PatchFile } from '../patches/index.ts';
-import type { AssertionChange, ChangedFunction } from './assertion-records.ts';
+import { type AssertionChange, type ChangedFunction, PLUG_IN } from './assertion-records.ts';
 import { excerpt, type TamperingFinding } from './integrity/index.ts';
 
 /** Maximum findings for one candidate; code that replaces every function of a library has one for each. */
@@ -42,6 +42,8 @@ export function assertionFindings(
 function clauseOf({ kind, name, function: changed }: AssertionChange): string {
   switch (kind) {
     case 'changed':
+      if (name.startsWith(PLUG_IN))
+        return `when the tests run, pytest calls hooks of ${name.slice(PLUG_IN.length)}, unlike on the base commit`;
       return changed?.locked
         ? `when the tests run, it replaces ${name}, which the base commit does not`
         : `when the tests run, ${name} is replaced, unlike on the base commit`;

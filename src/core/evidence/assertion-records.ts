@@ -174,7 +174,7 @@ export function assertionChanges(
   const mayPlugIn = base.changed.some(({ name }) => isPlugInOfRepository(name));
   const changed = own.changed.flatMap((one): AssertionChange[] => {
     if (known.has(one.name)) return [];
-    // A repository of a plug-in for pytest may get another one.
+    // A repository that contains a plug-in for pytest may add another one.
     const unsure =
       lacks(base, 'changed') ||
       (one.name.startsWith(PLUG_IN) && (mayPlugIn || !isPlugInOfRepository(one.name)));
@@ -212,8 +212,8 @@ export function assertionChanges(
   ];
 }
 
-/** The lock's record of a file whose hooks pytest calls. */
-const PLUG_IN = 'hooks of pytest by ';
+/** Begins the name of a record of a file whose hooks pytest calls; the path of the file follows. */
+export const PLUG_IN = 'hooks of pytest by ';
 /** A file of production code, not one that configures the tests, as `conftest.py` does, and none outside. */
 function isPlugInOfRepository(name: string): boolean {
   const path = name.startsWith(PLUG_IN) ? withoutRoot(name.slice(PLUG_IN.length)) : '';

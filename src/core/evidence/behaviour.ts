@@ -109,7 +109,7 @@ export function compareBehaviour(
   return { behaviour, inputs: contestedInputs(splits, candidates) };
 }
 
-/** Without the runs that observed nothing where others did: silence is no behaviour, such as that of the base. */
+/** Without the runs that observed nothing where others did: no result is not the same as behaving like the base. */
 function withoutEmptyRuns(
   candidates: readonly ProbedCandidate[],
   probes: readonly ProbeComparison[],

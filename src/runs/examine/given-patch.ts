@@ -27,11 +27,9 @@ const PRINT_DIFF_SCRIPT = [
 
 /** Git's own words about a text without a patch advise an option that nobody can pass here. */
 function whyNotApplied(said: string): string {
-  if (said.includes('No valid patches in input')) return 'the text is no patch that git can read';
-  const what = said.includes('corrupt patch at')
-    ? 'the text is no patch that git can read'
-    : 'does not apply to the base';
-  return `${what}: ${tailOf(said, 5)}`;
+  const unreadable = 'the text is no patch that git can read';
+  if (said.includes('No valid patches in input')) return unreadable;
+  return `${said.includes('corrupt patch at') ? unreadable : 'does not apply to the base'}: ${tailOf(said, 5)}`;
 }
 
 /**

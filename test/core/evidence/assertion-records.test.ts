@@ -48,8 +48,7 @@ describe('records about assertion libraries', () => {
         ),
         PATCH,
       ).map(({ severity, what }) => `${severity}: ${what}`);
-    const what =
-      'when the tests run, it replaces hooks of pytest by src/a.js, which the base commit does not';
+    const what = 'when the tests run, pytest calls hooks of src/a.js, unlike on the base commit';
     expect(found('conftest.py')).toEqual([`gate: ${what}`]);
     expect(found('conftest.py', 'src/b.js')).toEqual([`question: ${what}`]);
     expect(found('conftest.py', 'src/a.js')).toEqual([]);

@@ -166,17 +166,18 @@ def begin():
 
 def recorder_of_plug_ins():
     """Records files outside of installed packages whose hooks pytest calls, whenever plug-ins have been added."""
-    own, known = _getcwd() + "/", [0]
+    own, seen, recorded = _getcwd() + "/", 0, set()
     libraries = (sys.prefix + "/lib", sys.base_prefix + "/lib")
 
     def is_installed(path):
         return path == __file__ or "/site-packages/" in path or "/dist-packages/" in path or path.startswith(libraries)
 
     def record_plug_ins(config):
+        nonlocal seen
         plug_ins = config.pluginmanager.get_plugins()
-        if _len(plug_ins) == known[0]:
+        if _len(plug_ins) == seen:
             return
-        known[0] = _len(plug_ins)
+        seen = _len(plug_ins)
         for plug_in in plug_ins:
             for caller in config.pluginmanager.get_hookcallers(plug_in) or ():
                 for hook in caller.get_hookimpls():
@@ -185,9 +186,9 @@ def recorder_of_plug_ins():
                         continue
                     path = code.co_filename
                     name = path[_len(own):] if path.startswith(own) else path
-                    if name in known:
+                    if name in recorded:
                         continue
-                    known.append(name)
+                    recorded.add(name)
                     record("changed", f"hooks of pytest by {name}", code.co_name, [f"{path}:{code.co_firstlineno}"], True)
 
     return record_plug_ins

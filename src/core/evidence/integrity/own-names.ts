@@ -17,8 +17,8 @@ const OWN_VALUE =
 const SCOPE = /^(?:program|module|statement_block|block)$/;
 
 /**
- * Whether a name means, at an offset, what the text declares around it, as a parser's own function `expect`, and not the
- * library or built-in of that name. `bound`: names that stand for something else, such as a library, anywhere.
+ * Whether a name probably means, at an offset, what the text declares around it, as a parser's own function `expect`, and
+ * not the library or built-in of that name. `bound`: names that stand for something else, such as a library, anywhere.
  */
 export function ownNames(
   tree: SyntaxTree,

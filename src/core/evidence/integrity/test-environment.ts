@@ -68,7 +68,7 @@ const SHADOWED_CHECKER = /^(?:mypy|pyright|basedpyright)(?:\.py|\/__(?:init|main
 /** New modules that `python -m` finds before those that pytest is made of. */
 const SHADOWED_PARTS =
   /^(?:pluggy|iniconfig|pygments|exceptiongroup|tomli|colorama|packaging|py)(?:\.py|\/__init__\.py)$/;
-/** The same of Python's own modules that pytest and unittest use. */
+/** The same for Python's own modules that pytest and unittest use. */
 const SHADOWED_MODULES =
   /^(?:abc|argparse|ast|atexit|bdb|builtins|collections|contextlib|copy|dataclasses|datetime|difflib|dis|enum|errno|faulthandler|fnmatch|functools|gc|glob|importlib|inspect|io|itertools|json|linecache|locale|logging|math|operator|os|pathlib|pdb|pkgutil|platform|pprint|random|re|reprlib|runpy|shlex|shutil|signal|site|stat|string|struct|subprocess|sys|sysconfig|tempfile|textwrap|threading|time|timeit|token|tokenize|traceback|types|typing|unicodedata|warnings|weakref|zipimport)(?:\.py|\/__init__\.py)$/;
 
