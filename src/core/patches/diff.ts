@@ -237,3 +237,41 @@ function lineKind(text: string): DiffLine['kind'] | null {
       return null;
   }
 }
+
+/** How `git apply` takes a patch: its text, and how many leading folders its paths begin with (`-p`). */
+export interface AppliedForm {
+  readonly text: string;
+  readonly strip: 0 | 1;
+}
+
+const HEADER_LINE = /^(?:diff --git |--- |\+\+\+ |@@ -\d)/;
+
+/**
+ * A patch as people save it, in the form that git applies: git refuses one whose last line has no end, whose line ends
+ * an editor made those of Windows, in headers too, or that was made with `git diff --no-prefix`. A patch to a file with
+ * Windows line ends has them in its content only, and is left as it is.
+ */
+export function appliedForm(given: string): AppliedForm {
+  const headers = given.split('\n').filter((line) => HEADER_LINE.test(line));
+  const isConverted = headers.length > 0 && headers.every((line) => line.endsWith('\r'));
+  const text = isConverted ? given.replaceAll('\r\n', '\n') : given;
+  return { text: text.endsWith('\n') ? text : `${text}\n`, strip: hasPrefixes(text) ? 1 : 0 };
+}
+
+/** Without prefixes, the old and the new name of a file are the same, as far as it is not renamed. */
+function hasPrefixes(text: string): boolean {
+  const lines = text.split('\n');
+  const pairs = lines.flatMap((line, at): (readonly [string, string])[] => {
+    const next = lines[at + 1] ?? '';
+    if (isFilePair(line, next) && lines[at + 2]?.startsWith('@@ ') === true)
+      return [[withoutTime(line), withoutTime(next)]];
+    if (!line.startsWith('diff --git ')) return [];
+    const names = line.slice('diff --git '.length);
+    const half = (names.length - 1) / 2;
+    return [[names.slice(0, half), names.slice(half + 1)]];
+  });
+  const changed = pairs.filter((pair) => !pair.includes('/dev/null'));
+  return changed.length === 0 || changed.some(([from, to]) => from !== to);
+}
+
+const withoutTime = (line: string): string => line.slice(4).replace(/\t.*$/s, '');

@@ -1,4 +1,13 @@
-export { type DiffLine, type Hunk, READ_LIMITS, type ReadFile, readDiff, shortenedHunk } from './diff.ts';
+export {
+  type AppliedForm,
+  appliedForm,
+  type DiffLine,
+  type Hunk,
+  READ_LIMITS,
+  type ReadFile,
+  readDiff,
+  shortenedHunk,
+} from './diff.ts';
 export {
   NPM_LOCK,
   NPM_RECORD,

@@ -1,3 +1,4 @@
+import { appliedForm } from '../../core/patches/index.ts';
 import { tailOf } from '../../core/reports/index.ts';
 import { storePatch } from '../context.ts';
 import { type CheckRunner, inArea } from './areas.ts';
@@ -13,7 +14,7 @@ const NOT_APPLIED = 3;
  */
 const READ_DIFF_SCRIPT = `
 set -e
-git apply --cached --whitespace=nowarn - || { code=$?; [ $code -gt 128 ] || exit ${NOT_APPLIED}; exit $code; }
+git apply --cached --whitespace=nowarn "-p$2" - || { code=$?; [ $code -gt 128 ] || exit ${NOT_APPLIED}; exit $code; }
 tree=$(git write-tree)
 printf '%s\\n' "$tree"
 git diff-index --cached --raw -z --no-abbrev --no-renames "$1"`;
@@ -29,6 +30,8 @@ const PRINT_DIFF_SCRIPT = [
 function whyNotApplied(said: string): string {
   const unreadable = 'the text is no patch that git can read';
   if (said.includes('No valid patches in input')) return unreadable;
+  if (said.includes('without full index line'))
+    return 'changes a binary file without its content, which `git diff --binary` adds';
   return `${said.includes('corrupt patch at') ? unreadable : 'does not apply to the base'}: ${tailOf(said, 5)}`;
 }
 
@@ -44,10 +47,11 @@ export async function collectText(
   const { world, task } = runner;
   const { sha } = task.base;
   if (text.trim() === '') return { note: 'changes nothing' };
+  const form = appliedForm(text);
   return inArea(runner, areaId(task.runId, alias, 'given'), async (area) => {
     const taken = await runCommand(runner, area, {
-      argv: ['sh', '-c', READ_DIFF_SCRIPT, 'take', sha],
-      stdin: text,
+      argv: ['sh', '-c', READ_DIFF_SCRIPT, 'take', sha, String(form.strip)],
+      stdin: form.text,
       own: PATCH_READER,
     });
     if (taken.exitCode === NOT_APPLIED) return { note: whyNotApplied(taken.stderr) };
