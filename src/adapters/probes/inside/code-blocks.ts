@@ -1,4 +1,4 @@
-// The code in an issue: between fences, or indented.
+// The code in an issue: between fences, indented, or within a sentence.
 
 /** A fenced code block in Markdown. */
 interface Fence {
@@ -69,4 +69,38 @@ export function indentedCodeIn(prose: string): readonly string[] {
     afterEmpty = isEmpty;
   }
   return blocks.map((lines) => `${lines.join('\n').trimEnd()}\n`);
+}
+
+const TEXT = String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`;
+const CONSTANT = 'true|false|null|undefined|NaN|Infinity|None|True|False';
+/** Literals with what separates them, and the names of their keys. */
+const LITERALS = String.raw`(?:${TEXT}|[\s\d,.:[\]{}+-]|\b(?:${CONSTANT})\b|[A-Za-z_$][\w$]*(?=\s*[:=])|=)*`;
+const IDENTIFIER_NAME = String.raw`[A-Za-z_$][\w$]*`;
+const LITERAL_CALL = String.raw`(?:new )?${IDENTIFIER_NAME}(?:\.${IDENTIFIER_NAME})*\((?!\))${LITERALS}\)(?:\.${IDENTIFIER_NAME}(?:\(${LITERALS}\))?|\[\d+\])*`;
+/** "returns 2 items" tells no number. */
+const NUMBER = String.raw`-?\d[\d_]*(?:\.\d+)?n?(?=\s*(?:[,;)*!?]|$|\.(?:\s|$)|\s(?:but|and|instead|rather|not|while|whereas|although)\b))`;
+const LITERAL_VALUE = String.raw`${TEXT}|\[${LITERALS}\]|\{${LITERALS}\}|${NUMBER}|(?:${CONSTANT})\b|[A-Z]\w*Error\b`;
+const UNMARKED = new RegExp(
+  String.raw`(?<=^|[\s*(:])(?:${LITERAL_CALL}|${LITERAL_VALUE})(?=[\s,.;:)*!?]|$)`,
+  'g',
+);
+/** Longer lines are read as they are. Our default; the patterns take time that grows with the square of the length. */
+const MAX_MARKED = 1_000;
+
+/**
+ * The prose with calls and values in backticks where their author left them out: calls with literals only, since what a
+ * sentence calls `render(page)` defines no page. Lines of tables and of indented code are left as they are.
+ */
+export const withBackticks = (prose: string): string =>
+  prose
+    .replace(/<\/?code>/gi, '`')
+    .split('\n')
+    .map((line) => (line.length > MAX_MARKED || /^(?:\s*\||\t| {4})/.test(line) ? line : markedLine(line)))
+    .join('\n');
+
+function markedLine(line: string): string {
+  // Text, backticks, code, backticks, and so on.
+  const parts = line.split(/(`+)/);
+  if (parts.length % 4 !== 1) return line;
+  return parts.map((part, at) => (at % 4 === 0 ? part.replace(UNMARKED, '`$&`') : part)).join('');
 }

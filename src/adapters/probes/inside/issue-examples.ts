@@ -1,5 +1,5 @@
 import { asserts, findCases } from './cases.ts';
-import { fencesOf, indentedCodeIn } from './code-blocks.ts';
+import { fencesOf, indentedCodeIn, withBackticks } from './code-blocks.ts';
 import {
   asserting,
   readSentence,
@@ -128,7 +128,7 @@ export function issueConstants(issue: string): readonly unknown[] {
 }
 
 function inSentences(prose: string): readonly Example[] {
-  return [...prose.matchAll(SENTENCE)].flatMap((match) => {
+  return [...withBackticks(prose).matchAll(SENTENCE)].flatMap((match) => {
     const found = readSentence(match);
     if (!found || asserting(found.call) || /^(const|let|var|import|function)\b/.test(found.call)) return [];
     return [{ body: same(found.call, found.value), isMeant: found.isMeant }];

@@ -1,4 +1,4 @@
-import { fencesOf, indentedCodeIn } from './code-blocks.ts';
+import { fencesOf, indentedCodeIn, withBackticks } from './code-blocks.ts';
 import { exampleTitle } from './insert-examples.ts';
 import type { Example, Source } from './issue-examples.ts';
 import { readSentence, SENTENCE, sessionOf } from './issue-results.ts';
@@ -107,7 +107,7 @@ async function examplesOf(issue: string, parse: Parse): Promise<readonly Example
     const root = await parse('example.py', text);
     if (root && !root.hasError && ASSERTION.test(text)) add(bodiesOf(root, text), isMeant);
   }
-  for (const sentence of prose.matchAll(SENTENCE)) {
+  for (const sentence of withBackticks(prose).matchAll(SENTENCE)) {
     const { call, value, isMeant } = readSentence(sentence) ?? { call: '', value: '', isMeant: false };
     const text = `assert (${call}) == (${value})`;
     const root = /^(['"[({\d-]|True|False|None)/.test(value) ? await parse('example.py', text) : null;
