@@ -194,8 +194,11 @@ export async function reply(
   return { kind: 'taken' };
 }
 
-const stateWords = ({ state }: RunRecord): string =>
-  state === 'failed' ? 'has failed' : `is ${state.replaceAll('_', ' ')}`;
+function stateWords({ state }: RunRecord): string {
+  if (state === 'failed') return 'has failed';
+  if (state === 'awaiting_pick') return 'is waiting for a pick';
+  return isOver(state) ? `is ${state}` : 'is in progress';
+}
 
 /** The inquiry that a reply would settle now. */
 export const awaitedInquiry = (run: Pick<RunRecord, 'dialogue' | 'state'>) =>
