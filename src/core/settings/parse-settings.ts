@@ -9,6 +9,7 @@ import {
   LineCounter,
   parseDocument,
   visit,
+  type YAMLError,
 } from 'yaml';
 import { AUTO } from './contestants.ts';
 import { problemsOf, type SettingsProblem } from './problems.ts';
@@ -105,10 +106,11 @@ interface YamlProblem {
 }
 
 function yamlProblems(document: Document.Parsed): readonly YamlProblem[] {
-  const found: YamlProblem[] = [...document.errors, ...document.warnings].map((error) => ({
-    offset: error.pos[0],
-    message: yamlMessage(error.message),
-  }));
+  const found: YamlProblem[] = [];
+  // The parser may name a place twice, the second time for what follows from the first.
+  for (const error of [...document.errors, ...document.warnings])
+    if (found.at(-1)?.offset !== error.pos[0])
+      found.push({ offset: error.pos[0], message: yamlMessage(error) });
   if (found.length > 0) return found;
   visit(document, (_, node, path) => {
     if (path.length > 2 * MAX_YAML_DEPTH) {
@@ -157,7 +159,23 @@ function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): numb
   return offset;
 }
 
-function yamlMessage(message: string): string {
+/** What to do about the parser's most frequent errors, whose own words are those of its grammar. */
+const YAML_ADVICE: Partial<Record<YAMLError['code'], string>> = {
+  BAD_INDENT:
+    'A bracket or brace is not closed, or this line does not begin in the column that its group asks for.',
+  BAD_SCALAR_START: 'A value that begins with this character needs quotes.',
+  BLOCK_AS_IMPLICIT_KEY:
+    'A value with `: ` in it needs quotes; a key below another one must begin in the same column, or further to the right below a key without a value.',
+  DUPLICATE_KEY: 'This key stands here twice.',
+  MISSING_CHAR: 'A quote, bracket or brace that is opened before is not closed, or a colon is missing.',
+  MULTILINE_IMPLICIT_KEY:
+    'A key and its colon must be on one line; check how far this line and the one before it are indented.',
+  TAB_AS_INDENT: 'Tabs are not allowed as indentation; use spaces.',
+};
+
+function yamlMessage({ code, message }: YAMLError): string {
+  const advice = YAML_ADVICE[code];
+  if (advice !== undefined) return advice;
   const line = message.split('\n', 1)[0] ?? '';
   if (line.length > MAX_YAML_MESSAGE_CHARS) return `${line.slice(0, MAX_YAML_MESSAGE_CHARS)}….`;
   return /[.!?]$/.test(line) ? line : `${line}.`;
