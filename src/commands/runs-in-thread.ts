@@ -19,14 +19,30 @@ interface ThreadRuns {
  * again when its author has long written the command a second time.
  */
 export async function runsInThread(
-  store: Pick<World['store'], 'runsAt'>,
-  { at, place, page, ticked }: CommandRecord,
+  store: Pick<World['store'], 'run' | 'runsAt'>,
+  command: CommandRecord,
 ): Promise<ThreadRuns> {
-  const all = (await store.runsAt(place.repositoryId, place.thread)).filter(isGitHubRun);
+  const { at, place, page, ticked } = command;
+  const listed = (await store.runsAt(place.repositoryId, place.thread)).filter(isGitHubRun);
+  const all = await withNamed(store, listed, command);
   if (page) return { all, runs: all.filter(({ id }) => id === page.run), later: undefined };
   if (place.on === 'page' || ticked !== undefined) return { all, runs: all, later: undefined };
   const later = all.filter((run) => isRequestedAfter(run, at));
   return { all, runs: all.filter((run) => !later.includes(run)), later: later.find(isPermitted) };
+}
+
+/** A run that the command names counts even if the thread has too many runs to list it. */
+async function withNamed(
+  store: Pick<World['store'], 'run'>,
+  listed: readonly GitHubRun[],
+  { place, page, ticked }: CommandRecord,
+): Promise<readonly GitHubRun[]> {
+  const named = page?.run ?? ticked;
+  if (named === undefined || listed.some(({ id }) => id === named)) return listed;
+  const run = await store.run(named);
+  // The author's write access is to the repository of the place.
+  const isHere = run !== null && isGitHubRun(run) && run.origin.repositoryId === place.repositoryId;
+  return isHere ? [...listed, run] : listed;
 }
 
 /** A run joins the queue when its requester's write access is known. */

@@ -245,7 +245,10 @@ export interface Store
   /** Stores a value; the first one under a key is kept. */
   keep(scope: string, key: string, answer: ArtifactRef): Promise<void>;
 
-  /** Runs whose issue or pull request has this number, newest first; at most 50. */
+  /**
+   * Runs whose issue or pull request has this number, newest first; at most 50. If there are more: first those that are
+   * not final, then those whose requester has write access, so that requests of others hide none of them.
+   */
   runsAt(repositoryId: number, thread: number): Promise<readonly RunRecord[]>;
   /** Number of runs on GitHub created since a time (milliseconds since 1970 UTC) that have a task. */
   startedSince(at: number, whose: Whose): Promise<number>;

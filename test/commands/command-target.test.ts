@@ -173,6 +173,22 @@ describe('a rejected or queued run beside an active one', () => {
     expect(s.engine.cancelled).toEqual([LATER]);
   });
 
+  test.each(['cancel', 'pick B', 'status', 'explain B'])(
+    'does not hide the run that `%s` is for, even if fifty were rejected after it',
+    async (command) => {
+      const s = commandWorld();
+      await shown(s, 'choice');
+      for (let n = 0; n < 50; n++) {
+        const id = `rejected-${n}`;
+        await askedFor(s, id);
+        await s.store.transition(id, 'refused', 'no write access', s.now());
+      }
+      const { outcome, id } = await s.say(`/auto-dev ${command}`);
+      expect(outcome).toBe('done');
+      expect((await s.store.command(`comment:${id}`))?.runId).toBe(RUN);
+    },
+  );
+
   test('does not keep `cancel` from ending a wait for a pick', async () => {
     const s = commandWorld();
     await shown(s, 'choice');

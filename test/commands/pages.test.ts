@@ -68,6 +68,18 @@ describe('a page of a run', () => {
     expect(await stateOf(s, later)).toBe('cancelled');
   });
 
+  test('means its own run, even if fifty others of the same issue came after it', async () => {
+    const s = commandWorld();
+    await shown(s, 'pull');
+    await s.store.transition(RUN, 'merged', 'its pull request was merged', s.now());
+    for (let n = 0; n < 50; n++) {
+      s.later(1_000);
+      await s.store.transition(await atWork(s, { id: `later-${n}` }), 'cancelled', 'asked', s.now());
+    }
+    expect(await press(s, '/auto-dev vote C')).toBe('done: recorded the vote for C');
+    expect(await s.store.votes(RUN)).toMatchObject([{ alias: 'C' }]);
+  });
+
   test('whoever picks second, of two who saw the same page, is told who was first', async () => {
     const s = commandWorld();
     await shown(s, 'choice');

@@ -216,6 +216,27 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         expect([found[0]?.id, found[49]?.id]).toEqual(['r51', 'r2']);
       });
 
+      test('of more than 50 runs of an issue, unfinished ones and those of people with write access are listed', async () => {
+        const store = await fresh();
+        const start = (id: string, at: number) =>
+          store.createRun({ id, origin: issue(7), title: id, request: null, at });
+        for (const id of ['waits', 'ended', 'left-the-queue']) {
+          await start(id, 1);
+          await store.transition(id, 'admitted', 'test', 1);
+        }
+        await store.updateRun('ended', { task: task('ended') }, 2);
+        await store.updateRun('left-the-queue', { queueEntry: { share: 'x', priority: 1, since: 1 } }, 2);
+        for (const id of ['ended', 'left-the-queue']) await store.transition(id, 'cancelled', 'asked', 3);
+        for (let n = 0; n < 50; n++) {
+          await start(`r${n}`, 10 + n);
+          await store.transition(`r${n}`, 'refused', 'no write access', 10 + n);
+        }
+        const found = (await store.runsAt(42, 7)).map(({ id }) => id);
+        expect(found).toHaveLength(50);
+        expect(found.slice(0, 2)).toEqual(['r49', 'r48']);
+        expect(found.slice(-4)).toEqual(['r3', 'waits', 'left-the-queue', 'ended']);
+      });
+
       test('active runs of an issue are listed oldest first', async () => {
         const store = await fresh();
         const start = (id: string, origin: GitHubOrigin, at: number) =>

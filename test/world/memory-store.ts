@@ -278,7 +278,10 @@ export function memoryStore(): Store {
           origin.repositoryId === repositoryId &&
           (origin.issue === thread || (outcome?.kind === 'pull' && outcome.number === thread)),
       );
-      return at.toReversed().slice(0, 50);
+      const rank = ({ state, task, queueEntry }: RunRecord): number =>
+        (isFinal(state) ? 2 : 0) + (task === undefined && queueEntry === undefined ? 1 : 0);
+      const newest = at.toReversed().toSorted((one, other) => rank(one) - rank(other));
+      return newest.slice(0, 50).toSorted(byAge).toReversed();
     },
     async expire(before, dry) {
       const expired: RunId[] = [];

@@ -13,6 +13,9 @@ const MAX_RUNS_OF_THREAD = 50;
 const isPull = (number: number) =>
   sql<boolean>`(outcome ->> 'kind' = 'pull' and (outcome ->> 'number')::integer = ${number})`;
 
+/** A run has a task, or a place in the queue, once its requester's write access is known. */
+const isPermitted = sql<boolean>`(task is not null or queue_entry is not null)`;
+
 async function insertRun(tx: Tx, run: NewRun): Promise<boolean> {
   const inserted = await tx
     .insertInto('runoff.run')
@@ -95,18 +98,20 @@ export function runs(db: Db) {
       ),
 
     runsAt: (repositoryId, thread) =>
-      inTransaction(db, async (tx) =>
-        withStages(
-          tx,
-          await all(tx)
-            .where('repository_id', '=', repositoryId)
-            .where(({ eb, or }) => or([eb('issue', '=', thread), isPull(thread)]))
-            .orderBy('created_at', 'desc')
-            .orderBy('id', 'desc')
-            .limit(MAX_RUNS_OF_THREAD)
-            .execute(),
-        ),
-      ),
+      inTransaction(db, async (tx) => {
+        const found = tx
+          .selectFrom('runoff.run')
+          .select('id')
+          .where('repository_id', '=', repositoryId)
+          .where(({ eb, or }) => or([eb('issue', '=', thread), isPull(thread)]))
+          .orderBy(({ eb }) => eb('state', 'in', UNFINISHED), 'desc')
+          .orderBy(isPermitted, 'desc')
+          .orderBy('created_at', 'desc')
+          .orderBy('id', 'desc')
+          .limit(MAX_RUNS_OF_THREAD);
+        const listed = all(tx).where('id', 'in', found);
+        return withStages(tx, await listed.orderBy('created_at', 'desc').orderBy('id', 'desc').execute());
+      }),
 
     endedWithout: (key, since, limit) =>
       inTransaction(db, async (tx) => {
