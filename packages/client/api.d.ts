@@ -411,7 +411,7 @@ export interface components {
             /** @description Milliseconds since 1970 UTC. */
             updatedAt: number;
         };
-        /** @description What `runoff show --json` prints. */
+        /** @description What `runoff show --json` prints, without comments and labels. */
         Run: {
             /** @description Null for a local run. */
             issue: {
@@ -1005,23 +1005,21 @@ export interface components {
             branches: {
                 [key: string]: string;
             };
-            /** @description The command that merges the winner, or applies it to uncommitted changes; null if there is a pull request. */
+            /** @description Of a local run: the command that merges the winner, or applies it to uncommitted changes. Null for others. */
             merge: string | null;
+            /** @description The pull request that the run opened; null if there is none. */
             pull: {
                 number: number;
                 url: string;
-                draft: boolean;
+                /** @description Its branch. */
                 head: string;
-                base: string;
-                body: string;
+                /** @description Only `runoff demo` asks for it; null elsewhere. */
+                draft: boolean | null;
+                /** @description Only `runoff demo` asks for it; null elsewhere. */
+                base: string | null;
+                /** @description Only `runoff demo` asks for it; null elsewhere. */
+                body: string | null;
             } | null;
-            comments: {
-                id: number;
-                /** @description Number of the issue or pull request that the comment is on. */
-                on: number;
-                body: string;
-            }[];
-            issueLabels: string[];
             /** @description Milliseconds: in total, and of each stage. */
             timings: {
                 [key: string]: number;

@@ -22,13 +22,16 @@ const BaseDocument = z.strictObject({
     .describe("It has the uncommitted changes of a local working tree: a commit of Runoff's own."),
 });
 
+/** What a run does not keep of its pull request: it can change on GitHub. */
+const ofDemo = <T extends z.ZodType>(schema: T) =>
+  schema.nullable().describe('Only `runoff demo` asks for it; null elsewhere.');
 const PullDocument = z.strictObject({
   number: z.number(),
   url: z.string(),
-  draft: z.boolean(),
-  head: z.string(),
-  base: z.string(),
-  body: z.string(),
+  head: z.string().describe('Its branch.'),
+  draft: ofDemo(z.boolean()),
+  base: ofDemo(z.string()),
+  body: ofDemo(z.string()),
 });
 
 const CheckDocument = z
@@ -272,17 +275,17 @@ export const RunDocument = z.strictObject({
     .string()
     .nullable()
     .describe(
-      'The command that merges the winner, or applies it to uncommitted changes; null if there is a pull request.',
+      'Of a local run: the command that merges the winner, or applies it to uncommitted changes. Null for others.',
     ),
-  pull: PullDocument.nullable(),
+  pull: PullDocument.nullable().describe('The pull request that the run opened; null if there is none.'),
   comments: listOf(
     z.strictObject({
       id: z.number(),
       on: z.number().describe('Number of the issue or pull request that the comment is on.'),
       body: z.string(),
     }),
-  ),
-  issueLabels: listOf(z.string()),
+  ).describe('Those on the issue and the pull request. Only `runoff demo` asks for them; empty elsewhere.'),
+  issueLabels: listOf(z.string()).describe('Only `runoff demo` asks for them; empty elsewhere.'),
   timings: z.record(z.string(), z.number()).describe('Milliseconds: in total, and of each stage.'),
 });
 export type RunDocument = z.infer<typeof RunDocument>;

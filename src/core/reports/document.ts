@@ -47,7 +47,7 @@ export function runDocument(view: RunView, parts: DocumentParts = {}): RunDocume
     },
     branches: view.outcome?.branches ?? {},
     merge: parts.merge ?? null,
-    pull: parts.pull ?? null,
+    pull: parts.pull ?? pullJson(view.outcome),
     comments: parts.comments ?? [],
     issueLabels: parts.issueLabels ?? [],
     timings: parts.timings ?? timings(view),
@@ -56,6 +56,12 @@ export function runDocument(view: RunView, parts: DocumentParts = {}): RunDocume
 
 /** Sums of costs have rounding errors after the sixth digit; no cost is finer. */
 const microDollars = (usd: number): number => Math.round(usd * 1e6) / 1e6;
+
+function pullJson(outcome: RunView['outcome']): RunDocument['pull'] {
+  if (outcome?.kind !== 'pull') return null;
+  const { number, url, branch } = outcome;
+  return { number, url, head: branch, draft: null, base: null, body: null };
+}
 
 function fieldJson(sequence: RunView['sequence']): RunDocument['run']['field'] {
   if (sequence === undefined) return null;

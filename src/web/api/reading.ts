@@ -136,7 +136,9 @@ async function recordIn(parts: Pick<ApiParts, 'world'>, repository: RepositoryHa
 export async function runIn(parts: Pick<ApiParts, 'world'>, repository: RepositoryHandle, id: RunId) {
   const view = await viewOf(parts.world, await recordIn(parts, repository, id));
   const record = decisionRecord(view);
-  return { ...runDocument(view), explanation: record && { ...record } };
+  // The server does not ask GitHub for these: an empty list would say that there are none.
+  const { comments: _comments, issueLabels: _labels, ...document } = runDocument(view);
+  return { ...document, explanation: record && { ...record } };
 }
 
 /** The text of a candidate's patch, every byte of it. */

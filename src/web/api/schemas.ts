@@ -210,13 +210,13 @@ export const RunPage = z
 
 export const Run = z
   .strictObject({
-    ...RunDocument.shape,
+    ...RunDocument.omit({ comments: true, issueLabels: true }).shape,
     explanation: z.looseObject({}).nullable().openapi({
       description:
         'The complete basis of the decision: results of executions, all scores, the verdicts of judges. Null until the run is decided. Its fields follow the version of Runoff.',
     }),
   })
-  .openapi('Run', { description: 'What `runoff show --json` prints.' });
+  .openapi('Run', { description: 'What `runoff show --json` prints, without comments and labels.' });
 
 export const Problem = z
   .strictObject({

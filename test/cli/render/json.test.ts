@@ -76,6 +76,17 @@ describe('the JSON document', () => {
     });
   });
 
+  test('names its pull request without asking GitHub', () => {
+    expect(runJson(published()).pull).toEqual({
+      number: 8,
+      url: 'https://github.test/acme/lists/pull/8',
+      head: `auto-dev/7/${RUN}/B`,
+      draft: null,
+      base: null,
+      body: null,
+    });
+  });
+
   test('has for each candidate the patch and every check', () => {
     const [, , C, D] = runJson(published()).run.candidates;
     expect(C).toMatchObject({

@@ -149,6 +149,19 @@ describe('a run', () => {
     );
   });
 
+  test('names its pull request, and no comments or labels, which the server does not ask for', async () => {
+    const s = apiWorld();
+    const id = await shown(s, 'pull');
+    const { body } = await s.get(`${RUNS}/${id}`);
+    const [pull] = s.repository.pulls.values();
+    expect(body).toMatchObject({
+      run: { state: 'published' },
+      pull: { number: 11, url: pull?.url, head: `auto-dev/7/${id}/B`, draft: null, base: null, body: null },
+    });
+    expect(body).not.toHaveProperty('comments');
+    expect(body).not.toHaveProperty('issueLabels');
+  });
+
   test('is started by a label and by a request at once: each is a run, and one of them goes on', async () => {
     const s = apiWorld();
     const { title, body } = s.repository.issue;
