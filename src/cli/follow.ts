@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 250;
 const LOOKS_PER_CHECK = 4;
 
 export async function viewById(
-  world: Pick<World, 'clock' | 'diskSpace' | 'store'>,
+  world: Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'store'>,
   runId: RunId,
 ): Promise<RunView> {
   const run = await world.store.run(runId);
@@ -22,7 +22,7 @@ export async function viewById(
  * last view. The engine must have been launched. Fault INTERNAL if no process works on the run and it has not ended.
  */
 export async function follow(
-  world: Pick<World, 'clock' | 'diskSpace' | 'engine' | 'store'>,
+  world: Pick<World, 'artifacts' | 'clock' | 'diskSpace' | 'engine' | 'store'>,
   runId: RunId,
   screen: Screen,
   until: () => boolean = () => false,

@@ -146,6 +146,6 @@ export const linksTo = ({ pages: { publicUrl, lacks } }: Operator): Pick<World, 
 /** Writes the status comments; without GitHub it does nothing. */
 export const announcerOf = (
   operator: Operator,
-  own: Pick<World, 'diskSpace' | 'log' | 'store'>,
+  own: Pick<World, 'artifacts' | 'diskSpace' | 'log' | 'store'>,
   github: GitHub | undefined,
 ) => openAnnouncer({ ...own, ...linksTo(operator), clock: systemClock, ...(github ? { github } : {}) });

@@ -159,7 +159,7 @@ async function openParts(
   const diskSpace = await watchDiskSpace(operator.data, operator.minFreeDisk, log);
   cleanups.defer(() => diskSpace.close());
   const leads = needs.role !== 'worker';
-  const announcer = announcerOf(operator, { store, log, diskSpace }, leads ? github : undefined);
+  const announcer = announcerOf(operator, { artifacts, store, log, diskSpace }, leads ? github : undefined);
   cleanups.defer(() => announcer.idle());
   // In a terminal the user sees what happens, and runs do not wait.
   const mayBegin = () => sharing === null || diskSpace.shortage() === null;

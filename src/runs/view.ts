@@ -29,9 +29,12 @@ export const OUTCOME_LABELS = {
   failed: 'auto-dev:failed',
 } as const;
 
-/** Builds a run's view for readers from stored data. `names`: as of `shownWork`. */
+/**
+ * Builds a run's view for readers from stored data. `names`: as of `shownWork`. Where a person chooses, it has the table
+ * of inputs if artifacts are at hand, so that the same question is asked wherever it is read.
+ */
 export async function viewOf(
-  world: Pick<World, 'store' | 'clock' | 'diskSpace' | 'publicUrl'>,
+  world: Pick<World, 'store' | 'clock' | 'diskSpace' | 'publicUrl'> & Partial<Pick<World, 'artifacts'>>,
   run: RunRecord,
   names?: 'shown',
 ): Promise<RunView> {
@@ -52,8 +55,11 @@ export async function viewOf(
     return { ...view, queue: { position: at + 1, of: order.length, ...(why === null ? {} : { why }) } };
   }
   const { votes, picks } = await opinionsOn(world.store, run);
+  const artifacts = run.decision?.kind === 'toss-up' ? world.artifacts : undefined;
+  const testTable = artifacts ? await loadTestTable({ artifacts }, run) : null;
   return {
     ...view,
+    ...(testTable === null ? {} : { testTable }),
     ...(votes.length > 0 ? { votes } : {}),
     ...(picks.length > 0 ? { picks } : {}),
   };

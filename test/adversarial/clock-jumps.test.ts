@@ -5,7 +5,7 @@ import { timesOf } from '../../src/core/settings/index.ts';
 import type { GitHub } from '../../src/ports/index.ts';
 import { progressLimitFor } from '../../src/runs/code/ending.ts';
 import { announceQueue, openAnnouncer } from '../../src/runs/index.ts';
-import { memoryStore } from '../world/memory-store.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
 import { silent } from '../world/silent-log.ts';
 import { tried } from '../world/tried.ts';
@@ -64,6 +64,7 @@ test.each([
   // Five seconds between two edits of a status comment.
   const edits = jumpy();
   const announcer = openAnnouncer({
+    artifacts: memoryArtifacts(),
     store: memoryStore(),
     clock: edits,
     log: silent,

@@ -59,7 +59,7 @@ export function commandWorld() {
     log,
     engine,
     workspaces: pretendedGit(repository),
-    announcer: openAnnouncer({ store, clock, log, github }),
+    announcer: openAnnouncer({ artifacts, store, clock, log, github }),
     random: { runId: () => `r${String(++runs).padStart(10, '0')}` },
     ceilings: { budgetRun: 10, debates: true },
   });

@@ -128,8 +128,8 @@ export async function asking(settings: object = {}, questions: readonly Question
   const clock = { now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => {} };
   const log = silent;
   const { github } = pretended;
-  const announcer = openAnnouncer({ store, clock, log, github });
   const artifacts = memoryArtifacts();
+  const announcer = openAnnouncer({ artifacts, store, clock, log, github });
   const world = partial<World>({ store, artifacts, engine, clock, log, github, announcer });
   await admitted(store, settings, questions);
   await engine.launch({

@@ -41,7 +41,7 @@ async function running() {
     github,
     log: silent,
     artifacts: memoryArtifacts(),
-    announcer: openAnnouncer({ store, clock, log: silent, github }),
+    announcer: openAnnouncer({ artifacts: memoryArtifacts(), store, clock, log: silent, github }),
     engine: { cancel: async (id: string) => void cancelled.push(id) },
   });
   const origin: GitHubOrigin = { kind: 'github', ...handle, issue, requestedBy: alice };

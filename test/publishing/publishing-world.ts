@@ -155,7 +155,7 @@ export async function openFixture(shared: SharedFixture, options: FixtureOptions
   const pushing = options.pushes === 'rest' ? overRest(shared) : shared.git.workspaces;
   const workspaces = options.audited ? instrumentedPushes(pushing, eyes, () => NOON) : pushing;
   const github = options.audited ? instrumentedGitHub(plain, eyes) : plain;
-  const announcer = openAnnouncer({ store, clock, log, github });
+  const announcer = openAnnouncer({ artifacts, store, clock, log, github });
   const { sandbox } = shared.git;
   const parts = { store, artifacts, engine, workspaces, sandbox, github, clock, log, announcer };
   const world = partial<World>(parts, ['diskSpace', 'metrics']);

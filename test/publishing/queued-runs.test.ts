@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openGitHubWorld } from '../../packages/local-github/test/github-world.ts';
 import { LABEL, openAnnouncer } from '../../src/runs/index.ts';
 import { appGitHub } from '../world/app-github.ts';
-import { memoryStore } from '../world/memory-store.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { silent } from '../world/silent-log.ts';
 
 const NOON = Date.UTC(2026, 0, 2, 12);
@@ -18,7 +18,14 @@ async function openLineUp() {
   const github = appGitHub(hub);
   let shortage: string | null = null;
   const diskSpace = { shortage: () => shortage };
-  const announcer = openAnnouncer({ store, clock, log: silent, github, diskSpace });
+  const announcer = openAnnouncer({
+    artifacts: memoryArtifacts(),
+    store,
+    clock,
+    log: silent,
+    github,
+    diskSpace,
+  });
   const labelled = () => at.as(ALICE).openIssue(repository, { title: 'Add is wrong', labels: [LABEL] });
   let count = 0;
   async function waits(issue: number): Promise<string> {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Settings } from '../../src/core/settings/index.ts';
 import type { GitHub, Publisher } from '../../src/ports/index.ts';
 import { openAnnouncer } from '../../src/runs/index.ts';
-import { memoryStore } from '../world/memory-store.ts';
+import { memoryArtifacts, memoryStore } from '../world/memory-store.ts';
 import { githubOrigin } from '../world/origin.ts';
 import { partial } from '../world/partial.ts';
 import { silent } from '../world/silent-log.ts';
@@ -64,7 +64,14 @@ async function queuedRun() {
   await store.createRun({ id: RUN, origin: githubOrigin(), title: 'Add is wrong', request: null, at: NOON });
   await store.updateRun(RUN, { queueEntry: { share: 'repository 42', priority: 1, since: NOON } }, NOON);
   const diskSpace = { shortage: () => shortage };
-  const announcer = openAnnouncer({ store, clock, log: silent, github, diskSpace });
+  const announcer = openAnnouncer({
+    artifacts: memoryArtifacts(),
+    store,
+    clock,
+    log: silent,
+    github,
+    diskSpace,
+  });
   return {
     ...{ announcer, clock, sent, store, tokens },
     /** Something else is to be shown. */

@@ -1,6 +1,6 @@
 import { asFault, type GitHubOrigin, isOver, type RunId, type RunState } from '../../core/model/index.ts';
 import { statusComment } from '../../core/reports/index.ts';
-import type { Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
+import type { Artifacts, Clock, GitHub, Log, Publisher, RunRecord, Store } from '../../ports/index.ts';
 import { type Announcer, handleOf, type World } from '../context.ts';
 import { closeQuestions, findOwnComment, type OwnComment } from '../questions/index.ts';
 import { idempotentWrite } from '../stage.ts';
@@ -20,6 +20,7 @@ const TOKEN_KEPT_MS = 60_000;
 const ALONE = { candidate: undefined, stage: undefined, command: undefined, delivery: undefined } as const;
 
 interface AnnouncerPorts {
+  readonly artifacts: Artifacts;
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
