@@ -115,8 +115,10 @@ const MAX_WORDS = 60;
 /** Quoted parts of the issue: inline code, quoted text, table cells; these are likely inputs. */
 export function issueConstants(issue: string): readonly unknown[] {
   const { prose } = fencesOf(issue);
-  const quoted = [...prose.matchAll(/`([^`\n]{1,80})`|"([^"\n]{1,80})"|(?<!\w)'([^'\n]{1,80})'(?!\w)/g)].map(
-    ([, code, double, single]) => code?.replace(/^(['"])(.*)\1$/, '$2') ?? double ?? single ?? '',
+  const quoted = [
+    ...prose.matchAll(/`([^`\n]{1,80})`|"([^"\n]{1,80})"|(?<!\w)'([^'\n]{1,80})'(?!\w)/g),
+  ].flatMap(([, code, double, single]) =>
+    code === undefined ? withoutEscapes(double ?? single ?? '') : textsIn(code),
   );
   const cells = [...prose.matchAll(/^\s*\|(.+)\|\s*$/gm)]
     .flatMap(([, row = '']) => row.split('|').map((cell) => cell.trim().replace(/^`(.*)`$/, '$1')))
@@ -125,6 +127,20 @@ export function issueConstants(issue: string): readonly unknown[] {
   return [...quoted, ...cells, ...numbers]
     .slice(0, MAX_WORDS)
     .map((word) => (/^-?\d+(\.\d+)?$/.test(word) ? Number(word) : word));
+}
+
+/** The texts in a call; other code is a text itself. */
+const textsIn = (code: string): readonly string[] =>
+  /^[\w$.]+\(.*\)$/.test(code)
+    ? [...code.matchAll(/(['"])((?:\\.|(?!\1)[^\\])*)\1/g)].flatMap(([, , text = '']) => withoutEscapes(text))
+    : withoutEscapes(code.replace(/^(['"])(.*)\1$/, '$2'));
+
+const CONTROL_ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
+/** A text as code means it, and as it is written, if that is something else: it may be a path of Windows. */
+function withoutEscapes(written: string): readonly string[] {
+  const meant = written.replace(/\\([nrt'"`\\])/g, (_, one: string) => CONTROL_ESCAPES[one] ?? one);
+  return [...new Set([meant, written])];
 }
 
 function inSentences(prose: string): readonly Example[] {

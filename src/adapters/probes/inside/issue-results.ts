@@ -48,10 +48,27 @@ const TWO_RESULTS =
 const MAX_LINE = 1_000;
 const WIDE_GAP = /\S\s{20}/;
 
+/** Puts a comment that tells a result behind the call in the line above it. */
+const withCommentsBehind = (code: string): readonly string[] =>
+  code.split('\n').reduce<string[]>((lines, line) => {
+    const call = lines.at(-1) ?? '';
+    const comment = line.trim();
+    const joined = `${call} ${comment}`;
+    const isResult =
+      comment.startsWith('//') &&
+      /\);?\s*$/.test(call) &&
+      !call.includes('//') &&
+      joined.length <= MAX_LINE &&
+      !WIDE_GAP.test(joined) &&
+      RESULT.test(joined.trimStart());
+    if (isResult) lines[lines.length - 1] = joined;
+    else lines.push(line);
+    return lines;
+  }, []);
+
 /** Turns calls with their results in comments into assertions: those whose words say that they are meant, or the others. */
 export function withResults(code: string, which: 'meant' | 'told'): string {
-  return code
-    .split('\n')
+  return withCommentsBehind(code)
     .map((line) => {
       const text = line.trimStart();
       if (line.length > MAX_LINE || !text.includes('//') || WIDE_GAP.test(text)) return line;

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { withBackticks } from '../../../src/adapters/probes/inside/code-blocks.ts';
-import { readSentence, SENTENCE } from '../../../src/adapters/probes/inside/issue-results.ts';
+import { issueConstants } from '../../../src/adapters/probes/inside/issue-examples.ts';
+import { readSentence, SENTENCE, withResults } from '../../../src/adapters/probes/inside/issue-results.ts';
 
 const readIn = (prose: string) =>
   [...withBackticks(prose).matchAll(SENTENCE)].map((match) => {
@@ -53,4 +54,24 @@ describe('examples in sentences without backticks', () => {
       }),
     );
   });
+});
+
+test('a result may stand in a comment below its call', () => {
+  const code =
+    "parse('a\\n1')\n// => [['a']]\nconst b = two();\n// returns 2\n// => 5\nrun() // twice\n// => 6\n";
+  expect(withResults(code, 'told').split('\n')).toEqual([
+    "__p.same(parse('a\\n1'), [['a']]);",
+    'const b = two();',
+    '__p.same(b, 2);',
+    '// => 5',
+    'run() // twice',
+    '// => 6',
+    '',
+  ]);
+});
+
+test('inputs of an issue are texts as its code means them', () => {
+  const issue = "`parse('a,b\\n1')` fails for \"x\\ty\", `'q'` and 12, not in `C:\\new`.";
+  expect(issueConstants(issue)).toEqual(expect.arrayContaining(['a,b\n1', 'x\ty', 'q', 12, 'C:\\new']));
+  expect(issueConstants(issue)).not.toContain("parse('a,b\\n1')");
 });
