@@ -50,7 +50,8 @@ export function compareTypeChecks(
   });
   const compared: readonly ComparedCheck[] = pairs.map(({ before, after }) => ({
     name: before.name,
-    advisory: before.advisory === true,
+    // Results of the base may be kept from a run in which nobody had asked for the check yet, or somebody had.
+    advisory: after.advisory === true,
     ...newFindings(before.findings, after.findings, files),
     fault: typeCheckFault(after),
   }));
@@ -112,7 +113,7 @@ function gateOf(
 
 /** `src/a.ts:12: TS2322: …` */
 const typeFindingText = ({ file, line, message }: TypeFinding): string =>
-  `${file === '' ? '' : `${file}${line === undefined ? '' : `:${line}`}: `}${message.slice(0, MAX_SHOWN_FINDING_CHARS)}`;
+  `${file === '' ? '' : `${file}${line === undefined ? '' : `:${line}`}: `}${message.slice(0, MAX_SHOWN_FINDING_CHARS).replace(/\.$/, '')}`;
 
 /**
  * Parts of messages that change with code elsewhere: places (`line 7`, `a.go:4:2`, `a.ts(3,7)`), counts of what is not

@@ -244,16 +244,22 @@ describe('a candidate is held to', () => {
 
   test('nothing by a check that nobody asked for: its findings are shown to a person', () => {
     const { gate, result } = compareTypeChecks(
-      [run([], { advisory: true })],
-      [run([at('a.ts', 3, 'TS1: x')])],
+      // Kept from a run of the base that did not know who asks.
+      [run([])],
+      [run([at('a.ts', 3, 'TS1: x')], { advisory: true })],
     );
     expect(gate).toMatchObject({ passed: true, because: expect.stringContaining('It does not eliminate') });
     expect(result).toMatchObject({ addedCount: 1 });
     expect(questionsOf({ gates: [gate] })).toMatchObject([
       { kind: 'type-error', path: 'a.ts', line: 3, what: 'the type check finds TS1: x' },
     ]);
-    const broken = compareTypeChecks([run([], { advisory: true })], [run([], { exitCode: 1 })]);
+    const broken = compareTypeChecks([run([])], [run([], { exitCode: 1, advisory: true })]);
     expect(broken).toMatchObject({ gate: { passed: true }, result: { failed: true } });
+    const asked = compareTypeChecks([run([], { advisory: true })], [run([at('a.ts', 3, 'TS1: It is x.')])]);
+    expect(asked.gate).toMatchObject({
+      passed: false,
+      because: expect.stringMatching(/a\.ts:3: TS1: It is x\.$/),
+    });
   });
 });
 
