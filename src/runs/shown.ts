@@ -10,6 +10,7 @@ import {
   type RunView,
   withHiddenNames,
   withoutNames,
+  withoutOptions,
 } from '../core/reports/index.ts';
 import type { NumberedCall, RunRecord, Spending, StepQuery, Store } from '../ports/index.ts';
 import { standingPicks } from './picks.ts';
@@ -30,6 +31,8 @@ export interface ShownWork {
   readonly view: (view: RunView) => RunView;
   /** A text that may repeat what an agent or a model said, such as the cause of a change of state. */
   readonly text: (text: string) => string;
+  /** What somebody asked for, which may name the contestants that it asked for. */
+  readonly command: (text: string) => string;
   readonly steps: (query: StepQuery) => Promise<readonly CoderStep[]>;
   readonly calls: (
     alias: Alias,
@@ -70,6 +73,7 @@ const openWork = (store: ShownPorts, id: RunId, candidates: readonly Candidate[]
   candidates,
   view: (view) => view,
   text: (text) => text,
+  command: (text) => text,
   steps: (query) => store.steps(id, query),
   calls: (alias, which) => store.callsOf(id, alias, which),
   spending: () => store.spendingOf(id),
@@ -82,6 +86,7 @@ function hiddenWork(store: ShownPorts, id: RunId, candidates: readonly Candidate
     candidates: candidates.map((one) => hiddenCandidate(one, names)),
     view: (view) => withHiddenNames(view, names),
     text: (text) => withoutNames(text, names),
+    command: (text) => withoutOptions(text, names),
     steps: (query) => hiddenSteps(store, id, query, names),
     calls: async (alias, which) =>
       (await store.callsOf(id, alias, which)).map(({ number, at, status, ms }) => ({

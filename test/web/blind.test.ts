@@ -130,6 +130,30 @@ async function reports({ store, now }: Blind): Promise<void> {
   }
 }
 
+/** Commands about the run that name contestants, and what became of them. */
+async function askedFor({ store, now, placeAt }: Blind): Promise<void> {
+  for (const [text, outcome] of [
+    [
+      `/auto-dev run --coders="zebra-coder" --models=${MODEL} --prompts quagga -n 2`,
+      { kind: 'done', note: `started a run with ${MODEL}` },
+    ],
+    ['/auto-dev retry all —prompts quagga', { kind: 'refused', why: 'There is no agent gpt-okapi-4.' }],
+    [`/auto-dev revise Leave it to ${MODEL}.`, { kind: 'done', note: 'the run continues with it' }],
+  ] as const) {
+    const at = now();
+    const id = `comment:${at}-${text.length}`;
+    await store.recordCommand({
+      id,
+      place: placeAt(7),
+      by: { id: 5, login: 'mona' },
+      text,
+      at,
+      receivedAt: at,
+    });
+    await store.settleCommand(id, outcome, at, RUN);
+  }
+}
+
 describe('in blind mode', () => {
   test('nobody reads who wrote which candidate, until a person has picked', async () => {
     const s = apiWorld();
@@ -143,6 +167,9 @@ describe('in blind mode', () => {
     await s.store.updateRun(RUN, { judgement: { ...JUDGEMENT, judges } }, s.now());
     await s.say('/auto-dev explain A');
     await s.say('/auto-dev vote B');
+    await askedFor(s);
+    const message = `A hook said: ${MODEL} was here.`;
+    await s.store.updateRun(RUN, { trouble: { code: 'GITHUB_REFUSED', message, advice: '' } }, s.now());
 
     const before = await allThatIsRead(s);
     expect(naming(before)).toEqual([]);
@@ -191,7 +218,7 @@ describe('in blind mode', () => {
     const named = naming(after);
     expect(named).toEqual(
       expect.arrayContaining([
-        ...['', '/cost', '/judges', '/steps/A'].map((path) => `/runs/${RUN}${path}`),
+        ...['', '/audit', '/cost', '/judges', '/steps/A'].map((path) => `/runs/${RUN}${path}`),
         ...[`API /${RUN}`, 'runoff show', '--json', 'pull request', '/leaderboard'],
       ]),
     );
@@ -262,7 +289,10 @@ describe('in blind mode', () => {
       await s.store.putCandidate(written({ ...one, contestant: { agent: '', model: '', prompt: '' } }));
     }
     await reports(s);
-    expect(naming(await allThatIsRead(s))).toEqual([]);
+    await askedFor(s);
+    const read = await allThatIsRead(s);
+    expect(naming(read)).toEqual([]);
+    expect(read.get(`/runs/${RUN}/audit`)).toContain('/auto-dev run [options hidden]');
 
     await s.store.transition(RUN, 'cancelled', 'test', s.now());
     expect(naming(await allThatIsRead(s))).toEqual(

@@ -71,6 +71,15 @@ export function withoutNames(text: string, { exact, identities }: HiddenNames): 
 }
 const HIDDEN_NAME = `[${HIDDEN}]`;
 
+/**
+ * A command without its options and without names. Options can name agents, models and prompts that no candidate has
+ * yet, or in ordinary words.
+ */
+export function withoutOptions(command: string, names: HiddenNames): string {
+  return withoutNames(command.replace(OPTIONS, `$1 [options ${HIDDEN}]`), names);
+}
+const OPTIONS = /^(\s*\/auto-dev\s+[a-z]+(?:\s+all)?)\s+[-–—][\s\S]*$/i;
+
 /** A candidate by its letter, with what was measured. */
 export function hiddenCandidate(candidate: Candidate, names: HiddenNames): CandidateView {
   const { coderVersion: _, note, ...rest } = candidate;
@@ -82,7 +91,17 @@ export function hiddenCandidate(candidate: Candidate, names: HiddenNames): Candi
  * that compete, and a family tells who did not write a patch.
  */
 export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
-  const { debate, decision, judgement, review, independentTests, sequence, learned: _, ...rest } = view;
+  const {
+    debate,
+    decision,
+    judgement,
+    review,
+    independentTests,
+    sequence,
+    trouble,
+    learned: _,
+    ...rest
+  } = view;
   const shown = (text: string) => withoutNames(text, names);
   const withReason = <T extends { readonly because: string }>(one: T): T => ({
     ...one,
@@ -101,6 +120,7 @@ export function withHiddenNames(view: RunView, names: HiddenNames): RunView {
     ranking: view.ranking.map(withReason),
     ...(decision ? { decision: withReasons(decision, withReason) } : {}),
     ...(sequence ? { sequence: withoutPrices(sequence) } : {}),
+    ...(trouble ? { trouble: { ...trouble, message: shown(trouble.message) } } : {}),
     ...(debate ? { debate: withoutModels(debate, (text) => text) } : {}),
     ...(judgement ? { judgement: withoutModels(judgement, shown) } : {}),
     ...(review ? { review: withoutModels(review, shown) } : {}),

@@ -8,6 +8,7 @@ export {
   leavesChoiceToPerson,
   withHiddenNames,
   withoutNames,
+  withoutOptions,
 } from './blind.ts';
 export { checkText } from './check-text.ts';
 export {

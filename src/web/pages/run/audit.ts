@@ -1,35 +1,38 @@
 import { html } from 'hono/html';
 import type { RunView } from '../../../core/reports/index.ts';
 import type { AuditEntry, AuditRecord, Transition } from '../../../ports/index.ts';
+import type { ShownWork } from '../../../runs/index.ts';
 import { codeText, type Html, moment, shownLine, shownSentence } from '../../layout.ts';
 import { pageSection } from './frame.ts';
 
 /** Entries that are read for a page. A run has at most a few hundred. */
 export const AUDIT_ENTRIES = 500;
 
+type Shown = Pick<ShownWork, 'command' | 'text'>;
+
 /**
  * Who asked for what, what was refused, what was written to GitHub, and every change of state with its cause. `shown`
- * takes out of a cause what blind mode hides.
+ * takes out what blind mode hides.
  */
 export const auditBody = (
   view: RunView,
   records: readonly AuditRecord[],
   transitions: readonly Transition[],
-  shown: (cause: string) => string,
+  shown: Shown,
 ): Html => html`${pageSection('changes', 'Changes of state', transitionTable(transitions, shown))}
 ${pageSection('entries', 'Audit log', entryTable(view, records, shown))}`;
 
-const transitionTable = (transitions: readonly Transition[], shown: (cause: string) => string): Html =>
+const transitionTable = (transitions: readonly Transition[], shown: Shown): Html =>
   transitions.length === 0
     ? html`<p>There is none yet.</p>`
     : html`<div class="scroll" role="region" aria-label="Changes of state" tabindex="0"><table><caption class="hidden">Changes of state, oldest first</caption>
 <thead><tr><th scope="col">Time</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Cause</th></tr></thead>
 <tbody>${transitions.map(
         ({ at, from, to, cause }) =>
-          html`<tr><td>${moment(at)}</td><td>${from}</td><td>${to}</td><td>${shownSentence(shown(cause), 600)}</td></tr>`,
+          html`<tr><td>${moment(at)}</td><td>${from}</td><td>${to}</td><td>${shownSentence(shown.text(cause), 600)}</td></tr>`,
       )}</tbody></table></div>`;
 
-function entryTable(view: RunView, records: readonly AuditRecord[], shown: (cause: string) => string): Html {
+function entryTable(view: RunView, records: readonly AuditRecord[], shown: Shown): Html {
   if (records.length === 0) return html`<p>The audit log has no entries for this run yet.</p>`;
   const oldestFirst = records.toSorted((a, b) => a.number - b.number);
   return html`${
@@ -50,24 +53,24 @@ interface EntryParts {
   readonly outcome: Html | string;
 }
 
-function entryParts(entry: AuditEntry, shown: (cause: string) => string): EntryParts {
+function entryParts(entry: AuditEntry, shown: Shown): EntryParts {
   switch (entry.kind) {
     case 'command': {
       const { by, text, thread, outcome, token } = entry;
       const why = outcome.kind === 'done' ? outcome.note : outcome.why;
       return {
         kind: 'command',
-        what: html`${codeText(by.login, 80)}${token === undefined ? '' : html` by token ${codeText(token, 60)}`} on #${thread}: ${codeText(text.split('\n', 1)[0] ?? '', 300)}`,
-        outcome: html`${outcome.kind}: ${shownSentence(why, 600)}`,
+        what: html`${codeText(by.login, 80)}${token === undefined ? '' : html` by token ${codeText(token, 60)}`} on #${thread}: ${codeText(shown.command(text.split('\n', 1)[0] ?? ''), 300)}`,
+        outcome: html`${outcome.kind}: ${shownSentence(shown.text(why), 600)}`,
       };
     }
     case 'refusal':
-      return { kind: 'refusal', what: shownSentence(entry.cause, 600), outcome: '' };
+      return { kind: 'refusal', what: shownSentence(shown.text(entry.cause), 600), outcome: '' };
     case 'transition':
       return {
         kind: 'change',
         what: `${entry.from} → ${entry.to}`,
-        outcome: shownSentence(shown(entry.cause), 600),
+        outcome: shownSentence(shown.text(entry.cause), 600),
       };
     case 'token':
       return {

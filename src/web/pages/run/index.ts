@@ -88,8 +88,8 @@ export function runPages({ world }: WebParts): Hono<WebEnv> {
   app.get('/:id/audit', (c) =>
     page(c, 'audit', async (view) => {
       const records = await world.store.audited({ run: view.id, limit: AUDIT_ENTRIES });
-      const { text } = await shownWork(world.store, c.var.visible.run);
-      return auditBody(view, records, await world.store.transitions(view.id), text);
+      const work = await shownWork(world.store, c.var.visible.run);
+      return auditBody(view, records, await world.store.transitions(view.id), work);
     }),
   );
   app.get('/:id/candidates/:alias', async (c) => {
