@@ -1,6 +1,6 @@
 import { givesCommand, parseCommand } from '../core/commands/index.ts';
-import { asFault, type GitHubOrigin, type PullWork, type RunId } from '../core/model/index.ts';
-import type { CommandPlace, CommandRecord, NewCommand } from '../ports/index.ts';
+import { type Actor, asFault, type GitHubOrigin, type PullWork, type RunId } from '../core/model/index.ts';
+import type { CommandPlace, CommandRecord, NewCommand, RepositoryHandle } from '../ports/index.ts';
 import {
   followPull,
   isLikelyWriter,
@@ -43,8 +43,9 @@ export interface CommandIntake {
   onEdit(event: EditEvent): Promise<IntakeResult>;
   /**
    * Records a command that was given on a page or through the API; a repeated request changes nothing (I8). The caller
-   * has established who the person is; whether they may give the command is read when it is applied (I4). Faults: for
-   * commands that start a run, whose issue is read now (I5), GITHUB_UNAVAILABLE and GITHUB_REFUSED.
+   * has established who the person is; whether they may give the command is read when it is applied (I4). Faults:
+   * GITHUB_UNAVAILABLE and GITHUB_REFUSED, for commands that start a run, whose issue is read now (I5), and for many
+   * commands within a minute.
    */
   onPage(given: PageCommand): Promise<PageIntake>;
   /** A recorded command, after waiting at most this long for its outcome, which may be absent. */
@@ -119,12 +120,8 @@ export function openCommandIntake(world: CommandPorts): CommandIntake {
       const command = await commandFromPage(world, given);
       if ('kind' in command) return command;
       const { id, place, by } = command;
-      if (!limits.mayStore(place, by)) {
-        limits.noteDropped(place);
-        return refusedOnPage(
-          'You have no write access to the repository, or send too many commands. Try again in a minute.',
-        );
-      }
+      if (!(await mayStore(limits, place, by)))
+        return { kind: 'forbidden', why: 'You have no write access to the repository.' };
       await record(command);
       return { kind: 'recorded', command: id };
     },
@@ -177,7 +174,7 @@ export async function startFromLabel(
   limits?: AuthorLimits,
 ): Promise<LabelResult> {
   if (event.actor.isBot) return { kind: 'ignored', why: 'a bot added the label' };
-  if (limits && !(await mayStore(limits, event)))
+  if (limits && !(await mayStoreLabel(limits, event)))
     return { kind: 'ignored', why: 'the author has no write access to the repository' };
   const origin: GitHubOrigin = {
     kind: 'github',
@@ -213,22 +210,28 @@ export async function startFromLabel(
 }
 
 /**
- * Issue templates set labels on behalf of any author, and maintainers label hundreds at once: for people who set many
- * labels, the permission is read before more are stored. During an outage of GitHub they are stored: admission checks
- * again.
+ * Whether one more label or command of a page may be stored. Who sends many is no flood if they are a writer: the
+ * permission is read then. Faults: GITHUB_UNAVAILABLE, GITHUB_REFUSED.
  */
-async function mayStore(
+async function mayStore(limits: AuthorLimits, place: RepositoryHandle, by: Actor): Promise<boolean> {
+  if (limits.mayStore(place, by) || (await limits.mayWrite(place, by))) return true;
+  limits.noteDropped(place);
+  return false;
+}
+
+/**
+ * Issue templates set labels on behalf of any author, and maintainers label hundreds at once. During an outage of
+ * GitHub they are stored: admission checks again.
+ */
+async function mayStoreLabel(
   limits: AuthorLimits,
   { installationId, repository, actor: sender }: LabelEvent,
 ): Promise<boolean> {
   const { id: repositoryId, owner, name } = repository;
   const place = { installationId, repositoryId, owner, name };
   const by = { id: sender.id, login: sender.login };
-  if (limits.mayStore(place, by)) return true;
   try {
-    if (await limits.mayWrite(place, by)) return true;
-    limits.noteDropped(place);
-    return false;
+    return await mayStore(limits, place, by);
   } catch (thrown) {
     if (asFault(thrown).code === 'GITHUB_UNAVAILABLE') return true;
     throw thrown;

@@ -23,7 +23,9 @@ export type PageIntake =
   /** Stored, now or by an earlier request with this key; `command` is its id. */
   | { readonly kind: 'recorded'; readonly command: string }
   /** Not stored. `why`: a sentence for the person. */
-  | { readonly kind: 'refused'; readonly why: string };
+  | { readonly kind: 'refused'; readonly why: string }
+  /** Not stored, for want of write access. */
+  | { readonly kind: 'forbidden'; readonly why: string };
 
 export const refusedOnPage = (why: string): PageIntake => ({ kind: 'refused', why });
 

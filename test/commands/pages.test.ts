@@ -28,7 +28,7 @@ const request = (text: string, { picks, inquiry, ...over }: Request = {}): PageC
 /** What the page says afterwards. */
 async function press(s: CommandWorld, text: string, over: Request = {}): Promise<string> {
   const result = await s.intake.onPage(request(text, over));
-  if (result.kind === 'refused') return `not stored: ${result.why}`;
+  if (result.kind !== 'recorded') return `not stored: ${result.why}`;
   await s.intake.idle();
   await s.world.announcer.idle();
   const { outcome } = (await s.intake.outcome(result.command, 1)) ?? {};
@@ -225,7 +225,7 @@ describe('a question on a page', () => {
     const press = async (text: string, over: Request = {}) => {
       const result = await intake.onPage(request(text, over));
       await intake.idle();
-      if (result.kind === 'refused') return result.why;
+      if (result.kind !== 'recorded') return result.why;
       const outcome = (await opened.store.command(result.command))?.outcome;
       return outcome?.kind === 'done' ? outcome.note : outcome?.why;
     };

@@ -86,7 +86,7 @@ async function submitForm(c: WebContext, action: string): Promise<Response> {
   const given: PageCommand = { via: 'page', key, by: actorOf(viewer), text, about };
   const { commands } = c.var.parts;
   const result = await commands.onPage(given);
-  if (result.kind === 'refused') return sendProblem(c, 422, 'Nothing was changed', result.why);
+  if (result.kind !== 'recorded') return sendProblem(c, 422, 'Nothing was changed', result.why);
   await commands.outcome(result.command, OUTCOME_WAIT_MS);
   return c.redirect(`/runs/${id}${on === 'debate' ? '/debate' : ''}?outcome=${key}#outcome`, 303);
 }

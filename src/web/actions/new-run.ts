@@ -61,7 +61,7 @@ async function start(c: WebContext, parts: WebParts, { id, login }: Person): Pro
   try {
     const { commands } = parts;
     const taken = await commands.onPage({ via: 'page', key, by, text: STARTS[how].text, about });
-    if (taken.kind === 'refused') return sendRefusal(c, 422, taken.why);
+    if (taken.kind !== 'recorded') return sendRefusal(c, 422, taken.why);
     const command = await commands.outcome(taken.command, OUTCOME_WAIT_MS);
     return command?.outcome?.kind === 'done' && command.runId !== undefined
       ? c.redirect(`/runs/${encodeURIComponent(command.runId)}`, 303)

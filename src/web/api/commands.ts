@@ -58,6 +58,7 @@ export function openCommandRequests(parts: ApiParts, repeatable: Repeatable): Co
     const { token } = caller;
     const through = token === undefined ? {} : { token };
     const taken = await commands.onPage({ ...given, ...through, via: 'api', key: name, by: { id, login } });
+    if (taken.kind === 'forbidden') throw readerOnly(login, repository);
     if (taken.kind === 'refused') throw new ApiProblem('refused', taken.why);
     const record = await commands.outcome(taken.command, OUTCOME_MS);
     return answerOf(taken.command, record, status, { login, repository });

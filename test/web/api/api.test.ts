@@ -406,6 +406,25 @@ describe('who may do what', () => {
     expect(await asMona()).toBe(429);
   });
 
+  test('a burst of commands is carried out; of somebody who lost write access, few are even stored', async () => {
+    const s = apiWorld();
+    await shown(s, 'choice');
+    async function burst(token: string): Promise<ReadonlySet<number>> {
+      const vote = () => s.post(`${RUNS}/${RUN}/vote`, { token, body: { candidate: 'B' } });
+      return new Set((await Promise.all(Array.from({ length: 30 }, vote))).map(({ status }) => status));
+    }
+    expect(await burst(await s.usual)).toEqual(new Set([200]));
+    const adas = await s.newToken({ by: { id: ada.id, login: 'ada' } });
+    expect(await s.get(RUNS, { token: adas })).toMatchObject({ status: 200 });
+    s.repository.rights[ada.id] = 'read';
+    expect(await burst(adas)).toEqual(new Set([403]));
+    const stored = await s.store.commands(s.repository.handle.repositoryId, 99);
+    expect(stored.filter(({ by }) => by.login === 'ada').length).toBeLessThanOrEqual(20);
+    s.later(2 * 60_000);
+    s.repository.trouble.set('permission', down);
+    expect(await burst(await s.usual)).toEqual(new Set([503]));
+  });
+
   test('a token is limited by itself, and its last use is noted', async () => {
     const s = apiWorld();
     const busy = await s.newToken();
