@@ -43,6 +43,25 @@ export interface VisibleRepositories {
   readonly complete: boolean;
 }
 
+/** How old the name of a repository may be: a minute, for what is shown; read now, for what starts or changes something. */
+export type NameAge = 'lately' | 'now';
+
+/** What GitHub calls repositories at present. Faults: GITHUB_UNAVAILABLE. */
+export interface Names {
+  /** The repository by its present name; null if it is gone, or the App was removed from it. */
+  present(repository: RepositoryHandle, age: NameAge): Promise<RepositoryHandle | null>;
+  /** The one of these that has this name (`owner/name`, any case) at present; not one that had it. */
+  find(name: string, among: readonly RepositoryHandle[], age: NameAge): Promise<RepositoryHandle | null>;
+}
+
+/** What there is for a viewer under a name. */
+export interface NamedRepository {
+  /** By its present name. */
+  readonly repository: RepositoryHandle | null;
+  /** Of a repository that the viewer may see and that had the name: what it is called now. */
+  readonly renamed?: string;
+}
+
 /** The one way to what a viewer may see. Viewer null: nobody is signed in. Faults: GITHUB_UNAVAILABLE. */
 export interface Access {
   /** Read from GitHub, at most a minute ago. */
@@ -55,10 +74,10 @@ export interface Access {
   /** Null for a run that does not exist and for one that the viewer may not see, after the same work. */
   visibleRun(viewer: Viewer | null, id: RunId): Promise<VisibleRun | null>;
   /**
-   * Repositories of a name (`owner/name`, any case) with runs that the viewer may see; none for a name that does not exist
-   * and for one that the viewer may not see, after the same work.
+   * The repository of a name (`owner/name`, any case) with runs that the viewer may see; null for a name that does not
+   * exist and for one that the viewer may not see, after the same work.
    */
-  visibleNamed(viewer: Viewer | null, name: string): Promise<readonly RepositoryHandle[]>;
+  visibleNamed(viewer: Viewer | null, name: string, age: NameAge): Promise<NamedRepository>;
   /**
    * Repositories with runs that the viewer may see, the one with the newest run first. A right that was given in the last
    * ten minutes may be missing.
@@ -131,6 +150,7 @@ export interface InstallationFacts {
 /** What the parts of the web app share. Each part is a function from this to a Hono app, mounted in index.ts. */
 export interface WebParts extends WebAppOptions {
   readonly access: Access;
+  readonly names: Names;
   readonly assets: Assets;
 }
 

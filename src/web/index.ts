@@ -16,7 +16,7 @@ import {
   sendSignedOut,
   tokenPages,
 } from './pages/index.ts';
-import { openAccess, openVisitLimit, refuseForgedForms } from './people/index.ts';
+import { openAccess, openNames, openVisitLimit, refuseForgedForms } from './people/index.ts';
 
 export { apiDescription, PROBLEMS } from './api/index.ts';
 export type { ArenaOptions, InstallationFacts, Viewer, WebAppOptions } from './context.ts';
@@ -53,7 +53,9 @@ const HEADERS: Readonly<Record<string, string>> = {
 
 /** The pages and the API of Runoff. */
 export function openWeb(options: WebAppOptions): WebApp {
-  const parts: WebParts = { ...options, access: openAccess(options.world, options), assets: openAssets() };
+  const names = openNames(options.world);
+  const access = openAccess(options.world, names, options);
+  const parts: WebParts = { ...options, access, names, assets: openAssets() };
   const live = livePages(parts);
   const app = new Hono<WebEnv>();
   app.onError(sendFault);

@@ -31,6 +31,8 @@ interface Pull extends Omit<PullDetails, 'headSha'> {
 /** One repository on a pretended GitHub, with git: it keeps what was written, and stories change what it says. */
 export interface Repository {
   readonly handle: RepositoryHandle;
+  /** Its present name, if it was renamed since runs and tokens were stored. */
+  renamed?: string;
   issue: IssueFacts;
   /** Issues that `findIssue` does not find. */
   readonly deleted: Set<number>;
@@ -129,7 +131,9 @@ function readerOf(repository: Repository): GitHubReader {
   const asked = (name: string) => repository.trouble.get(name)?.();
   return partial<GitHubReader>({
     async repository() {
-      const { owner, name, repositoryId } = repository.handle;
+      asked('repository');
+      const { owner, name: former, repositoryId } = repository.handle;
+      const name = repository.renamed ?? former;
       const htmlUrl = `https://github.test/${owner}/${name}`;
       const facts = { private: false, archived: false, defaultBranch: 'main', htmlUrl };
       return { ...facts, id: repositoryId, fullName: `${owner}/${name}`, cloneUrl: `${htmlUrl}.git` };

@@ -51,6 +51,32 @@ async function pages(on: CommandWorld = commandWorld()) {
   return { ...on, get, start, runOf };
 }
 
+test('a repository that was renamed is found by its present name, and its former name starts nothing', async () => {
+  const s = await pages();
+  expect((await s.get('/runs?repo=acme/lists')).text).toContain(RUN);
+  s.repository.renamed = 'renamed';
+  s.later(2_000);
+  const former = await s.start();
+  expect(former.status).toBe(422);
+  expect(former.text).toContain('The repository that was acme/lists is now acme/renamed.');
+  expect(s.engine.started).toEqual([]);
+  s.later(60_000);
+  const list = (await s.get('/runs?repo=acme/lists')).text;
+  expect(list).not.toContain(RUN);
+  expect(list).toContain('is now <a href="/runs?repo=acme%2Frenamed">');
+  expect((await s.get('/runs?repo=acme/renamed')).text).toContain(RUN);
+  expect((await s.get('/new')).text).toContain('value="acme/renamed"');
+  // Who may not see it learns no name.
+  expect((await s.get('/runs?repo=acme/lists', viewer(mallory))).text).not.toContain('renamed');
+  const { status, to } = await s.start({ repository: 'acme/renamed' });
+  expect(status).toBe(303);
+  expect((await s.runOf(to))?.origin).toMatchObject({ repositoryId: 42, name: 'renamed', issue: 8 });
+
+  s.repository.trouble.set('repository', down);
+  s.later(2_000);
+  expect((await s.start({ repository: 'acme/renamed' })).status).toBe(503);
+});
+
 test('a writer starts a run on an issue that had none, and comes to its page', async () => {
   const s = await pages();
   const form = await s.get('/new');

@@ -24,11 +24,13 @@ export interface WebWorld {
   readonly store: Store;
   /** By repository and user, e.g. `42 5`; nobody else has any. */
   readonly rights: Map<string, Permission>;
+  /** What GitHub calls repositories, by id; default: as their runs do. */
+  readonly names: Map<number, string>;
   /** Repositories on which the App is installed, where a page asks for that list. */
   readonly installed: InstalledRepository[];
   /** Ids of repositories that are public on GitHub. */
   readonly open: Set<number>;
-  /** Each question to GitHub: about a right, as `42 5`; whether a repository is public, as `42`; where the App is. */
+  /** Each question to GitHub: about a right, as `42 5`; about a repository, as `42`; where the App is. */
   readonly asked: string[];
   isDown: boolean;
   /** GitHub refuses to say where the App is installed. */
@@ -49,6 +51,7 @@ export function webWorld(
 ): WebWorld {
   const store = memoryStore();
   const rights = new Map<string, Permission>();
+  const names = new Map<number, string>();
   const installed: InstalledRepository[] = [];
   const open = new Set<number>();
   const asked: string[] = [];
@@ -64,7 +67,7 @@ export function webWorld(
       if (state.isRefused) throw new Fault('GITHUB_REFUSED', 'GitHub refused: acme is suspended.');
       return installed;
     },
-    reader: async ({ repositoryId }) =>
+    reader: async ({ repositoryId, owner, name }) =>
       partial<GitHubReader>({
         async permission({ id }) {
           await ask(`${repositoryId} ${id}`);
@@ -72,7 +75,8 @@ export function webWorld(
         },
         async repository() {
           await ask(String(repositoryId));
-          return partial<RepositoryFacts>({ private: !open.has(repositoryId) });
+          const fullName = names.get(repositoryId) ?? `${owner}/${name}`;
+          return partial<RepositoryFacts>({ fullName, private: !open.has(repositoryId) });
         },
       }),
   });
@@ -85,6 +89,7 @@ export function webWorld(
   return Object.assign(state, {
     store,
     rights,
+    names,
     installed,
     open,
     asked,

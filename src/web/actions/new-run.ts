@@ -81,8 +81,8 @@ async function writable(
   person: Person,
   name: string,
 ): Promise<RepositoryHandle | string> {
-  const [found] = await access.visibleNamed(person, name);
-  if (!found) return noSuchRepository(name);
+  const { repository: found, renamed } = await access.visibleNamed(person, name, 'now');
+  if (!found) return noSuchRepository(name, renamed);
   return (await access.right(person, found)) === 'write'
     ? found
     : `You have no write access to ${name}. Ask somebody who has.`;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { openBoundedMap, openRateLimit, openTimedCache } from '../../core/model/index.ts';
+import { fullNameOf, openBoundedMap, openRateLimit, openTimedCache } from '../../core/model/index.ts';
 import { type TokenVerb, tokenState } from '../../core/tokens/index.ts';
 import type { RepositoryHandle, TokenHolder } from '../../ports/index.ts';
 import { requireGitHub, type World } from '../../runs/index.ts';
-import type { Viewer } from '../context.ts';
+import type { NameAge, Names, Viewer } from '../context.ts';
 import { ApiProblem } from './problems.ts';
 
 /** Who sends a request, and what their token reaches. */
@@ -14,8 +14,8 @@ export interface Caller {
   readonly owner: string;
   /** Id of a token of Runoff; absent for tokens of GitHub users. */
   readonly token?: string;
-  /** Null: for this token, there is no such repository. */
-  find(owner: string, name: string): Promise<RepositoryHandle | null>;
+  /** By its present name. Null: for this token, there is no such repository. Faults: GITHUB_UNAVAILABLE. */
+  find(owner: string, name: string, age: NameAge): Promise<RepositoryHandle | null>;
   /** Why the token may not be used for this, as sentences; null if it may. */
   whyNot(verb: TokenVerb): string | null;
 }
@@ -55,7 +55,7 @@ const NOTED_MS = 60_000;
 const GITHUB_TOKEN = /^(?:gh[po]_[A-Za-z0-9_]{30,250}|github_pat_[A-Za-z0-9_]{30,250})$/;
 const BEARER = /^bearer +(\S{1,300})$/i;
 
-export function openCallers(ports: CallerPorts): Callers {
+export function openCallers(ports: CallerPorts, names: Names): Callers {
   const { clock, store } = ports;
   const isWithinLimit = openRateLimit(clock.elapsed, MAX_KEPT);
   const people = openGitHubPeople(ports, (accepted) =>
@@ -76,13 +76,11 @@ export function openCallers(ports: CallerPorts): Callers {
       );
     }
     if (now - (token.lastUsedAt ?? 0) >= NOTED_MS) await store.noteTokenUse(token.id, now);
-    const same = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
     return {
       viewer: { kind: 'github', ...token.by, operator: false },
       owner: `token:${token.id}`,
       token: token.id,
-      find: async (owner, name) =>
-        token.repositories.find((one) => same(one.owner, owner) && same(one.name, name)) ?? null,
+      find: (owner, name, age) => names.find(fullNameOf({ owner, name }), token.repositories, age),
       whyNot: (verb) =>
         token.verbs.includes(verb)
           ? null
@@ -154,10 +152,13 @@ function openGitHubPeople(ports: CallerPorts, mayAsk: (accepted: string | null) 
       return {
         viewer: { kind: 'github', ...person, operator: false },
         owner: `user:${person.id}`,
-        find: (owner, name) =>
-          repositories.get(`${hashOf(text)} ${owner}/${name}`.toLowerCase(), () =>
-            requireGitHub(ports).people.repository(text, owner, name),
-          ),
+        find: async (owner, name, age) => {
+          const key = `${hashOf(text)} ${owner}/${name}`.toLowerCase();
+          const ask = () => requireGitHub(ports).people.repository(text, owner, name);
+          if (age === 'lately') return repositories.get(key, ask);
+          const found = await ask();
+          return repositories.set(key, Promise.resolve(found));
+        },
         // Otherwise any program that only knows who somebody is could act as them (decision 137).
         whyNot: (verb) =>
           verb === 'read' || scopes?.includes('repo')

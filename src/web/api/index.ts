@@ -28,8 +28,11 @@ export { apiDescription } from './routes.ts';
 const MAX_BODY_BYTES = 64 * 1_024;
 
 /** The REST API, at its full paths. It reads tokens, and no cookie of a browser. */
-export function openApi({ access, commands, world }: WebParts, live: ApiParts['live']): OpenAPIHono<WebEnv> {
-  const parts: ApiParts = { access, commands, world, live, callers: openCallers(world) };
+export function openApi(
+  { access, commands, names, world }: WebParts,
+  live: ApiParts['live'],
+): OpenAPIHono<WebEnv> {
+  const parts: ApiParts = { access, commands, world, live, callers: openCallers(world, names) };
   const app = new OpenAPIHono<WebEnv>();
   app.onError((error, c) => answerError(parts, error, c));
   app.use('/api/*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError: tooLarge }));

@@ -47,7 +47,7 @@ export async function reach(
   { owner, repo }: RepositoryName,
   verb: TokenVerb,
 ): Promise<ReachedRepository> {
-  const repository = await caller.find(owner, repo);
+  const repository = await caller.find(owner, repo, verb === 'read' ? 'lately' : 'now');
   const right = repository ? await access.right(caller.viewer, repository) : 'none';
   if (!repository || right === 'none') throw notThere();
   const why = caller.whyNot(verb);

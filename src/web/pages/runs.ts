@@ -30,10 +30,10 @@ interface Asked {
 async function sendList(c: WebContext, { world, access }: WebParts): Promise<Response> {
   const { viewer } = c.var;
   const asked: Asked = { repo: '', state: '', by: '', q: '', after: '', ...shortened(c.req.query()) };
-  const seen =
-    asked.repo === ''
-      ? await access.visibleRepositories(viewer)
-      : { repositories: await access.visibleNamed(viewer, asked.repo), complete: true };
+  const named = asked.repo === '' ? null : await access.visibleNamed(viewer, asked.repo, 'lately');
+  const seen = named
+    ? { repositories: named.repository ? [named.repository] : [], complete: true }
+    : await access.visibleRepositories(viewer);
   const filter = filterOf(
     asked,
     viewer?.kind === 'local' ? 'local' : seen.repositories.map((one) => one.repositoryId),
@@ -45,7 +45,7 @@ async function sendList(c: WebContext, { world, access }: WebParts): Promise<Res
     title: 'Runs',
     body: html`${viewer?.kind === 'local' ? '' : filterForm(asked)}
 ${viewer?.kind === 'github' ? html`<p><a href="/new${asked.repo === '' ? '' : `?${new URLSearchParams({ repo: asked.repo })}`}">Start a run on an issue</a></p>` : ''}
-<div id="runs" data-live>${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local')}</div>
+<div id="runs" data-live>${runs.length > 0 ? runTable(runs, world.clock.now()) : emptyList(asked, viewer?.kind === 'local', named?.renamed)}</div>
 ${last ? html`<p><a rel="next" href="/runs?${query({ ...asked, after: listCursor(last) })}">Older runs</a></p>` : ''}
 ${seen.complete ? '' : html`<p class="muted">This list is not complete: GitHub is asked about your rights to a few repositories a minute, those with the newest runs first. Load the page again in a minute, or enter the name of a repository to see its runs.</p>`}`,
   });
@@ -88,7 +88,9 @@ const filterForm = ({
 <label>Title <input name="q" type="search" value="${q}"></label>
 <button>Filter</button></form>`;
 
-function emptyList(asked: Asked, local: boolean): Html {
+function emptyList(asked: Asked, local: boolean, renamed?: string): Html {
+  if (renamed !== undefined)
+    return html`<p>The repository that was ${shownText(asked.repo, 200)} is now <a href="/runs?${query({ ...asked, repo: renamed })}">${shownText(renamed, 200)}</a>.</p>`;
   if (query(asked) !== '') return html`<p>No run matches. <a href="/runs">Show all runs</a></p>`;
   return local
     ? html`<p>There is no run yet. Start one with <code>runoff run "What should change" --repo FOLDER</code>.</p>`

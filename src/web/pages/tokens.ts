@@ -93,7 +93,7 @@ async function makeFromForm(
       why: `You have ${MAX_VALID} valid tokens or more. Revoke those that are not needed.`,
     };
   const found = await chosenRepositories(parts, person, { ids: repositories, names });
-  if ('missing' in found) return { kind: 'refused', why: noSuchRepository(found.missing) };
+  if ('missing' in found) return { kind: 'refused', why: noSuchRepository(found.missing, found.renamed) };
   return makeTokenFor(parts.world, person, found.repositories, { verbs, days, name });
 }
 
@@ -141,6 +141,12 @@ ${after ? html`<p><a href="/tokens#valid">The newest tokens</a></p>` : ''}
 ${ended.length > 0 ? html`<h2 id="ended">Expired or revoked</h2>${tokenTable(c, { title: 'ended', tokens: ended }, now)}` : ''}`;
 }
 
+interface MissingRepository {
+  readonly missing: string;
+  /** What it is called now. */
+  readonly renamed?: string;
+}
+
 /**
  * Only repositories that the person may see are found, whatever the form says: one that they may not see is treated as one
  * that does not exist (decision 127). Whether they may write is asked when the token is made.
@@ -149,7 +155,7 @@ async function chosenRepositories(
   { access }: WebParts,
   person: Person,
   { ids, names }: { readonly ids: readonly number[]; readonly names: readonly string[] },
-): Promise<{ readonly repositories: readonly RepositoryHandle[] } | { readonly missing: string }> {
+): Promise<{ readonly repositories: readonly RepositoryHandle[] } | MissingRepository> {
   const listed = ids.length > 0 ? (await access.visibleRepositories(person)).repositories : [];
   const chosen = new Map<number, RepositoryHandle>();
   for (const id of ids) {
@@ -158,8 +164,8 @@ async function chosenRepositories(
     chosen.set(id, found);
   }
   for (const name of new Set(names)) {
-    const [found] = await access.visibleNamed(person, name);
-    if (!found) return { missing: name };
+    const { repository: found, renamed } = await access.visibleNamed(person, name, 'now');
+    if (!found) return { missing: name, ...(renamed === undefined ? {} : { renamed }) };
     chosen.set(found.repositoryId, found);
   }
   const handles = [...chosen.values()].map(({ installationId, repositoryId, owner, name }) => ({

@@ -12,7 +12,17 @@ import {
 } from '../../core/model/index.ts';
 import type { RepositoryHandle } from '../../ports/index.ts';
 import { handleOf, MAY_WRITE, type World } from '../../runs/index.ts';
-import type { Access, Right, Viewer, VisibleRepositories, WebParts } from '../context.ts';
+import type {
+  Access,
+  NameAge,
+  NamedRepository,
+  Names,
+  Right,
+  Viewer,
+  VisibleRepositories,
+  WebParts,
+} from '../context.ts';
+import { isCalled, withinTime } from './names.ts';
 
 /** Longest age of a right that is still used, milliseconds. Our default: who loses it sees nothing a minute later. */
 const RIGHT_MS = 60_000;
@@ -28,9 +38,6 @@ const UNKNOWN_A_MINUTE = 40;
 const UNKNOWN_IN_LISTS_A_MINUTE = 20;
 /** Questions about rights that GitHub is asked at the same time. Our default. */
 const MAX_CONCURRENT = 8;
-/** Milliseconds until a page stops waiting for GitHub. Our default: people reload a page that takes longer. */
-const GITHUB_MS = 8_000;
-
 /** Repositories whose right is read for one list. Our default: further ones are found by their name. */
 const MAX_LISTED = 100;
 
@@ -47,7 +54,11 @@ interface AccessOptions {
  * Rights of viewers, read from GitHub by numeric id with the installation's token (I4, I11), also those that are denied.
  * A failed read is not kept, and rejects: nobody sees anything while GitHub cannot be reached.
  */
-export function openAccess(ports: AccessPorts, { publicRepositories = false }: AccessOptions = {}): Access {
+export function openAccess(
+  ports: AccessPorts,
+  names: Names,
+  { publicRepositories = false }: AccessOptions = {},
+): Access {
   const rights = openRights(ports);
   const decoyKey = randomBytes(32);
 
@@ -91,15 +102,22 @@ export function openAccess(ports: AccessPorts, { publicRepositories = false }: A
     return known ? found : 'none';
   }
 
-  async function visibleNamed(viewer: Viewer | null, name: string): Promise<readonly RepositoryHandle[]> {
-    if (viewer?.kind === 'local') return [];
-    const sought = name.toLowerCase();
+  async function visibleNamed(viewer: Viewer | null, name: string, age: NameAge): Promise<NamedRepository> {
+    if (viewer?.kind === 'local') return { repository: null };
     const all = await ports.store.repositoriesWithRuns();
-    const named = all.filter((one) => fullNameOf(one).toLowerCase() === sought);
-    const other = decoy(viewer, sought, all);
+    const named = all.filter((one) => isCalled(name, fullNameOf(one)));
+    const other = decoy(viewer, name.toLowerCase(), all);
     const asked = named.length === 0 && other ? [other] : named;
     const found = await Promise.all(asked.map((one) => rightToNamed(viewer, one)));
-    return named.filter((_, at) => found[at] !== 'none');
+    const seen = named.filter((_, at) => found[at] !== 'none');
+    const called = await names.find(name, seen, age);
+    if (called) return { repository: called };
+    // No run was started under a new name yet.
+    const { repositories } = await visibleRepositories(viewer);
+    const repository = await names.find(name, repositories, age);
+    const [former] = repository ? [] : seen;
+    const now = former ? await names.present(former, 'lately') : null;
+    return { repository, ...(now ? { renamed: fullNameOf(now) } : {}) };
   }
 
   async function visibleRepositories(viewer: Viewer | null): Promise<VisibleRepositories> {
@@ -200,25 +218,20 @@ function openRights(ports: AccessPorts) {
   };
 }
 
-function withinTime<T>(work: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new Fault('GITHUB_UNAVAILABLE', `GitHub did not answer within ${GITHUB_MS / 1000} s.`)),
-    GITHUB_MS,
-  );
-  return Promise.race([work, late.promise]).finally(() => clearTimeout(timer));
-}
-
-/** Repositories with runs to which a viewer may write, as far as lists know. */
+/** Repositories with runs to which a viewer may write, as far as lists know, by their present names. */
 export async function writableRepositories(
-  { access }: Pick<WebParts, 'access'>,
+  { access, names }: Pick<WebParts, 'access' | 'names'>,
   viewer: Viewer,
 ): Promise<VisibleRepositories> {
   const { repositories, complete } = await access.visibleRepositories(viewer);
   const rights = await Promise.all(repositories.map((one) => access.listedRight(viewer, one)));
-  return { repositories: repositories.filter((_, at) => rights[at] === 'write'), complete };
+  const writable = repositories.filter((_, at) => rights[at] === 'write');
+  const present = await Promise.all(writable.map((one) => names.present(one, 'lately')));
+  return { repositories: present.filter((one) => one !== null), complete };
 }
 
 /** Said of a repository that does not exist, and of one that the viewer may not see (decision 127). */
-export const noSuchRepository = (name: string): string =>
-  `${name} is no repository with runs that you may see. Check its name. The first run of a repository is started with a label, a comment or the API.`;
+export const noSuchRepository = (name: string, renamed?: string): string =>
+  renamed === undefined
+    ? `${name} is no repository with runs that you may see. Check its name. The first run of a repository is started with a label, a comment or the API.`
+    : `The repository that was ${name} is now ${renamed}. Use this name.`;

@@ -233,6 +233,32 @@ describe('who may do what', () => {
     expect((await s.store.run('r0000000043'))?.state).toBe('briefed');
   });
 
+  test('a renamed repository is the one of its present name, and nothing under the former one', async () => {
+    const s = apiWorld();
+    await shown(s, 'choice');
+    const NOW = '/api/repos/acme/renamed';
+    expect(await s.get(RUNS)).toMatchObject({ status: 200 });
+    expect(await s.get(`${NOW}/runs`)).toMatchObject({ status: 404 });
+    s.repository.renamed = 'renamed';
+    s.later(2_000);
+    // Another repository can have the former name already.
+    expect(await s.post(START)).toMatchObject({ status: 404 });
+    expect(await s.post(`${RUNS}/${RUN}/pick`, { body: { candidate: 'B' } })).toMatchObject({ status: 404 });
+    expect(await s.get(RUNS)).toMatchObject({ status: 404 });
+    expect([s.engine.started, await s.store.picks(RUN)]).toEqual([[], []]);
+    expect(await s.get(`${NOW}/runs/${RUN}`)).toMatchObject({ status: 200 });
+    const voted = await s.post(`${NOW}/runs/${RUN}/vote`, { body: { candidate: 'B' } });
+    expect(voted).toMatchObject({ status: 200 });
+    expect(voted.headers.get('location')).toBe(`${NOW}/runs/${RUN}`);
+    s.later(2_000);
+    s.repository.trouble.set('repository', down);
+    expect(await s.post(`${NOW}/issues/8/runs`)).toMatchObject({
+      status: 503,
+      body: problem('github-unavailable'),
+    });
+    expect(await s.get(`${NOW}/runs/${RUN}`)).toMatchObject({ status: 200 });
+  });
+
   test('a command that counted for nothing says whose write access was missing, whoever asks for it', async () => {
     const s = apiWorld();
     await shown(s, 'choice');
