@@ -85,7 +85,7 @@ If the evidence is inconclusive, or the settings say \`evaluator: human\`, Runof
 
 ## Order
 
-A command applies to the latest run of its issue or pull request: that of the issue, the one whose pull request it is, or a \`review\` or \`fix\` there. On a pull request that Runoff opened, \`pick\`, \`vote\`, \`explain\` and \`ci\` mean the run that opened it, also after a \`review\` or \`fix\` there; only while one of these asks for a pick in that conversation, \`pick\`, \`vote\` and \`explain\` mean that one. A checkbox applies to the comparison it belongs to, whatever came after it.
+A command applies to the latest run of its issue or pull request: that of the issue, the one whose pull request it is, or a \`review\` or \`fix\` there. On a pull request that Runoff opened, \`pick\`, \`vote\`, \`explain\` and \`ci\` mean the run that opened it, also after a \`review\` or \`fix\` there; only while one of these asks for a pick in that conversation, \`pick\`, \`vote\` and \`explain\` mean that one. \`cancel\` ends every run there that is active or waits in the queue. A checkbox applies to the comparison it belongs to, whatever came after it.
 
 Runoff applies the commands of one repository one at a time, in the order of GitHub's timestamps. If two contradict each other, both are applied in that order and recorded. Of two picks, the one with the later timestamp wins, whichever is delivered first; a \`cancel\` before a \`retry\` cancels the run, then starts a new one.
 

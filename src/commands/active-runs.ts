@@ -100,20 +100,16 @@ export async function replyNotAccepted(
   return { outcome: { kind: 'refused', why }, runId: run.id };
 }
 
-/** Cancels the active run, otherwise a queued one, otherwise ends the wait for a pick. */
+/** Cancels all active and queued runs of the thread; if there are none, ends the wait for a pick. */
 export async function cancel(
   world: CancelPorts,
   command: CommandRecord,
   runs: readonly GitHubRun[],
 ): Promise<CommandResult> {
   const cause = `${command.by.login} cancelled it`;
-  const active = newest(runs.filter(({ state }) => !isOver(state)));
-  if (active) {
-    return (await cancelRun(world, active.id, cause))
-      ? done('the run is cancelled', { runId: active.id })
-      : cancelWait(world, command, active.id, cause);
-  }
-  const last = newest(runs);
+  const active = runs.filter(({ state }) => !isOver(state));
+  if (active.length > 0) return cancelAll(world, command, active, cause);
+  const last = mainRun(runs);
   // Cancelled before a crash: the reply is the same.
   const already = runs
     .slice(0, last ? runs.indexOf(last) + 1 : 0)
@@ -121,6 +117,28 @@ export async function cancel(
   if (already) return done('the run is cancelled', { runId: already.id });
   if (last?.state !== 'awaiting_pick') return refuse(command, 'There is no active run here.');
   return cancelWait(world, command, last.id, cause);
+}
+
+/**
+ * Nobody can tell from outside which of several runs has been admitted. The newest come first: one that waits behind
+ * another would otherwise begin when that one ends.
+ */
+async function cancelAll(
+  world: CancelPorts,
+  command: CommandRecord,
+  active: readonly GitHubRun[],
+  cause: string,
+): Promise<CommandResult> {
+  const cancelled: RunId[] = [];
+  for (const { id } of active) if (await cancelRun(world, id, cause)) cancelled.push(id);
+  const runId = mainRun(active)?.id ?? '';
+  if (!cancelled.includes(runId)) return cancelWait(world, command, runId, cause);
+  const names = cancelled.toReversed().map((id) => `\`${id}\``);
+  const note =
+    names.length === 1
+      ? 'the run is cancelled'
+      : `the runs ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are cancelled`;
+  return done(note, { runId });
 }
 
 /** Ends the wait for a pick, unless the run ended, or its pull request was opened, just before the cancel. */
@@ -141,9 +159,12 @@ async function cancelWait(
   return refuse(command, `Run \`${runId}\` could not be cancelled. ${why}`, runId);
 }
 
-/** The newest admitted run: a refused or queued run does not replace earlier ones. */
-const newest = (runs: readonly GitHubRun[]): GitHubRun | undefined =>
-  runs.find(({ task }) => task !== undefined) ?? runs[0];
+/**
+ * The run that a command about one run means: the newest admitted one, since a refused or queued run does not replace
+ * earlier ones; otherwise the queued one that is admitted first.
+ */
+const mainRun = (runs: readonly GitHubRun[]): GitHubRun | undefined =>
+  runs.find(({ task }) => task !== undefined) ?? runs.findLast(({ state }) => !isOver(state)) ?? runs[0];
 
 /** Changes the budget of the whole run, up to the operator's limit. */
 export async function setBudget(
@@ -205,7 +226,7 @@ export async function replyStatus(
   command: CommandRecord,
   runs: readonly GitHubRun[],
 ): Promise<CommandResult> {
-  const run = newest(runs);
+  const run = mainRun(runs);
   if (!run) return done('there is no run', { reply: statusReply(command.place.comment, null, null).body });
   if (run.task) world.announcer.soon(run.id);
   const view = await viewOf(world, run);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ada, atWork, boxes, type CommandWorld, commandWorld, shown, tick } from './command-world.ts';
 import { mona, RUN } from './dialogue-world.ts';
-import { down } from './fake-repository.ts';
+import { down, openPull } from './fake-repository.ts';
 
 const REVIEW = 'r0000000009';
 const OURS = `auto-dev/7/${RUN}/B`;
@@ -159,18 +159,39 @@ describe('a rejected or queued run beside an active one', () => {
     expect(s.repository.comments).toHaveLength(1);
   });
 
-  test('does not keep `cancel` from the active one', async () => {
+  test('does not keep `cancel` from the active one, and does not take its place', async () => {
     const s = await greeted();
     await asked(s);
-    expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
-    expect(s.engine.cancelled).toEqual([RUN]);
+    const { outcome, note, id } = await s.say('/auto-dev cancel');
+    expect([outcome, note]).toEqual(['done', `the runs \`${RUN}\` and \`${LATER}\` are cancelled`]);
+    expect(s.engine.cancelled.toSorted()).toEqual([RUN, LATER]);
+    expect((await s.store.command(`comment:${id}`))?.runId).toBe(RUN);
   });
 
   test('is cancelled itself if no run is active', async () => {
     const s = commandWorld();
     await asked(s);
-    expect((await s.say('/auto-dev cancel')).outcome).toBe('done');
+    expect((await s.say('/auto-dev cancel')).note).toBe('the run is cancelled');
     expect(s.engine.cancelled).toEqual([LATER]);
+  });
+
+  test.each([
+    ['an issue', 7, ['run', 'run']],
+    ['an issue with a result', 7, ['retry A', 'retry', 'run']],
+    ['a pull request', 12, ['fix', 'review']],
+  ])('is cancelled with all others of %s before one is admitted', async (what, on, commands) => {
+    const s = commandWorld();
+    openPull(s.repository, 12);
+    if (what.endsWith('result')) await shown(s, 'choice');
+    for (const command of commands) await s.say(`/auto-dev ${command}`, { on });
+    expect(s.engine.started).toHaveLength(commands.length);
+    expect((await s.say('/auto-dev status', { on })).reply).toContain(
+      what.endsWith('result') ? RUN : s.engine.started[0],
+    );
+    const { note } = await s.say('/auto-dev cancel', { on });
+    expect(s.engine.cancelled.toSorted()).toEqual(s.engine.started);
+    for (const id of s.engine.started) expect(note).toContain(id);
+    expect((await s.say('/auto-dev cancel', { on })).note).not.toContain('the runs');
   });
 
   test.each(['cancel', 'pick B', 'status', 'explain B'])(
