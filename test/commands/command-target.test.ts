@@ -81,8 +81,8 @@ test('a tick applies to the run of its comparison, whichever run has a result by
 
 const LATER = 'r0000000008';
 
-/** A run that the label asked for; nobody knows yet whether it may start. */
-async function askedFor(s: CommandWorld, id: string): Promise<void> {
+/** A run that the label asked for. `queued`: its requester may start it, which nobody knows otherwise. */
+async function askedFor(s: CommandWorld, id: string, queued = false): Promise<void> {
   s.later(1_000);
   const requestedBy = { id: mona.id, login: mona.login };
   const text = { title: 'x', body: { sha256: '0', bytes: 0 } };
@@ -93,6 +93,8 @@ async function askedFor(s: CommandWorld, id: string): Promise<void> {
     request: { runId: id, text, triggeredAt: s.now(), overrides: {}, trigger: 'label' },
     at: s.now(),
   });
+  const queueEntry = { share: 'lists', priority: 1, since: s.now() };
+  if (queued) await s.store.updateRun(id, { queueEntry }, s.now());
 }
 
 describe('a rejected or queued run beside an active one', () => {
@@ -323,6 +325,45 @@ describe('a comment that reaches Runoff after a later run was requested', () => 
     s.later(30_001);
     await atWork(s);
     expect((await s.say('/auto-dev cancel', { at: s.now() - 30_000 })).outcome).toBe('done');
+  });
+});
+
+describe('the label of a run that is cancelled before its admission', () => {
+  const labels = ({ repository }: CommandWorld) => [...(repository.labels.get(7) ?? [])];
+  async function labelled(): Promise<CommandWorld> {
+    const s = commandWorld();
+    s.repository.labels.set(7, new Set(['auto-dev']));
+    return s;
+  }
+
+  test.each(['before', 'after'])('is removed, %s its place in the queue is shown', async (when) => {
+    const s = await labelled();
+    await askedFor(s, RUN, true);
+    if (when === 'after') s.world.announcer.soon(RUN);
+    await s.world.announcer.idle();
+    expect(s.repository.comments).toHaveLength(when === 'after' ? 1 : 0);
+    await s.say('/auto-dev cancel');
+    expect(labels(s)).toEqual([]);
+    expect(s.repository.comments).toHaveLength(when === 'after' ? 1 : 0);
+  });
+
+  test('is removed with all runs of the issue', async () => {
+    const s = await labelled();
+    await atWork(s);
+    await askedFor(s, LATER, true);
+    await s.say('/auto-dev cancel');
+    expect(labels(s)).toEqual([]);
+  });
+
+  test('stays while another run waits for it, and that of an active run stays, too', async () => {
+    const s = await labelled();
+    await atWork(s);
+    s.repository.labels.set(7, new Set(['auto-dev', 'auto-dev:running']));
+    await askedFor(s, REVIEW, true);
+    await askedFor(s, LATER, true);
+    await s.store.transition(LATER, 'cancelled', 'test', s.now());
+    await s.world.announcer.finish(LATER);
+    expect(labels(s)).toEqual(['auto-dev', 'auto-dev:running']);
   });
 });
 

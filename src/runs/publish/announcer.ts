@@ -5,7 +5,7 @@ import { type Announcer, handleOf, type World } from '../context.ts';
 import { closeQuestions, findOwnComment, type OwnComment } from '../questions/index.ts';
 import { idempotentWrite } from '../stage.ts';
 import { isQueued, viewOf } from '../view.ts';
-import { acknowledge, acknowledgeQueued, close } from './labels.ts';
+import { acknowledge, acknowledgeQueued, close, removeSpentLabel } from './labels.ts';
 
 /**
  * Milliseconds between the first two edits of a status comment, and at most; each time lasts a tenth longer than the one
@@ -162,12 +162,15 @@ async function announce(
   // Before admission, the requester's permission may be unknown (I4, I9), and a refusal posts its own message: labels
   // and status belong to the active run. A fault during admission is still reported, because otherwise the label would
   // stay without a reaction.
-  if (!run.task && run.state !== 'failed' && !(await mayAnnounceQueued(parts, run, origin))) return;
+  const tells = run.task || run.state === 'failed' || (await mayAnnounceQueued(parts, run, origin));
+  const isWithdrawn = run.state === 'cancelled' && run.queueEntry !== undefined;
+  if (!tells && !isWithdrawn) return;
   // No token outlives the stage that it was made for (I3).
   if (own.kept?.state !== run.state) await release(own);
   own.kept ??= { state: run.state, publisher: await parts.github.publisher(handleOf(origin)) };
   const { publisher } = own.kept;
   try {
+    if (!tells) return await removeSpentLabel(parts, publisher, run, origin);
     if (isQueued(run)) await acknowledgeQueued(parts, publisher, run, origin);
     else if (!isOver(run.state)) await acknowledge(parts, publisher, run, origin);
     try {

@@ -81,7 +81,7 @@ export async function close(
   const ending = endingOf(run);
   const label = ending === 'quiet' ? null : OUTCOME_LABELS[ending];
   const reaction = REACTIONS[ending];
-  const asked = (await isLabelSpent(store, run, origin)) ? [LABEL] : [];
+  const asked = (await isLabelSpent(store, origin)) ? [LABEL] : [];
   await idempotentWrite(store, run.id, `close:${ending}`, {
     look: async () => null,
     write: async () => {
@@ -95,14 +95,33 @@ export async function close(
   });
 }
 
+/** Removes the triggering label of a run that was cancelled before anything was said about it, if it is left over. */
+export async function removeSpentLabel(
+  { store }: Pick<World, 'store'>,
+  publisher: Publisher,
+  { id }: RunRecord,
+  origin: GitHubOrigin,
+): Promise<void> {
+  if (!(await isLabelSpent(store, origin))) return;
+  await idempotentWrite(store, id, 'unlabel', {
+    look: async () => null,
+    write: async () => {
+      await publisher.setLabels(origin.issue, { add: [], remove: [LABEL] });
+      return true;
+    },
+  });
+}
+
 /**
- * Whether the triggering label is left over from a run that failed before it was admitted: set again, it would start
- * nothing. A run that waits for it still needs it.
+ * Whether the triggering label is left over from a run that failed or was cancelled before it was admitted: set again,
+ * it would start nothing. A run that waits for it still needs it. Several runs may be cancelled at once, in any order,
+ * so the newest one is looked at, whichever run ends.
  */
-async function isLabelSpent(store: Store, self: RunRecord, origin: GitHubOrigin): Promise<boolean> {
-  if (self.state !== 'failed' || self.task !== undefined) return false;
-  const runs = await store.activeRuns(origin.repositoryId, origin.issue);
-  return runs.every(({ id, state }) => id === self.id || isOver(state));
+async function isLabelSpent(store: Store, { repositoryId, issue }: GitHubOrigin): Promise<boolean> {
+  const runs = (await store.runsAt(repositoryId, issue)).filter(
+    ({ origin, state }) => origin.kind === 'github' && origin.issue === issue && state !== 'refused',
+  );
+  return runs[0]?.task === undefined && runs.every(({ state }) => isOver(state));
 }
 
 /** Labels of an issue reflect its newest run only. */
