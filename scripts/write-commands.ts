@@ -98,8 +98,10 @@ Commands arrive by webhook. Runoff does not look for comments whose webhook neve
 | on your comment | means |
 | --- | --- |
 | 👀 | you have write access, and Runoff is applying the command |
-| 🚀 | done |
-| 😕 | refused; the reply below says why |
+| 🚀 | done; or, of a command that starts a run, the run is requested |
+| 😕 | refused; a reply says why |
+
+A run is checked once more when its turn comes. If it is refused then, 😕 joins 🚀, and the reply is in the conversation in which the command was given.
 
 ## On pages
 

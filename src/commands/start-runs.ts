@@ -1,11 +1,13 @@
 import type { Command, RunCommandOptions } from '../core/commands/index.ts';
 import { type Alias, Fault, type GitHubOrigin, isOver, type PullWork } from '../core/model/index.ts';
+import { refusalText } from '../core/reports/index.ts';
 import type { CommandRecord, RunRecord } from '../ports/index.ts';
 import {
   awaitedInquiry,
   cancelRun,
   type GitHubRun,
   handleOf,
+  isGitHubRun,
   type Overrides,
   RunRequest,
   requireGitHub,
@@ -16,7 +18,7 @@ import { answerRun, type ReplyPorts } from './active-runs.ts';
 import { type CommandResult, done, isRequestedAfter, isStartedByLabel, refuse } from './context.ts';
 
 /** The ports needed to start a run. */
-export type StartPorts = Pick<World, 'announcer' | 'clock' | 'engine' | 'random' | 'store'>;
+export type StartPorts = Pick<World, 'announcer' | 'clock' | 'engine' | 'github' | 'random' | 'store'>;
 type DebatePorts = ReplyPorts & StartPorts & Pick<World, 'ceilings'>;
 
 interface NewRun {
@@ -115,7 +117,7 @@ export async function startOnPull(
 
 /** Runs the same task again: the whole run, or one contestant in addition to the existing patches. */
 export async function retry(
-  world: StartPorts & Pick<World, 'github'>,
+  world: StartPorts,
   command: CommandRecord,
   { alias, options }: Pick<Extract<Command, { readonly name: 'retry' }>, 'alias' | 'options'>,
   { runs, active }: { readonly runs: readonly GitHubRun[]; readonly active: GitHubRun | undefined },
@@ -209,10 +211,41 @@ async function withdrawLabel(world: StartPorts, { at, place, by }: CommandRecord
   }
 }
 
+/** A run that is at work, or waits for its turn by a command: admission would refuse another one. */
+async function activeOn(
+  { store }: Pick<World, 'store'>,
+  { place }: CommandRecord,
+  issue: number,
+): Promise<GitHubRun | undefined> {
+  const runs = (await store.activeRuns(place.repositoryId, issue)).filter(isGitHubRun);
+  return runs.find(
+    (run) =>
+      !isOver(run.state) &&
+      (run.task !== undefined || (run.queueEntry !== undefined && !isStartedByLabel(run))),
+  );
+}
+
+/**
+ * Why admission would refuse the run, as far as one request tells: most commands that are refused are so at once. Null
+ * if the issue or pull request is open.
+ */
+async function whyClosed(
+  world: Pick<World, 'github'>,
+  { place }: CommandRecord,
+  { issue, work }: NewRun,
+): Promise<string | null> {
+  const reader = await requireGitHub(world).reader(handleOf(place));
+  const isClosed = work ? (await reader.pull(issue))?.state !== 'open' : !(await reader.issue(issue)).open;
+  if (!isClosed) return null;
+  const closed = { kind: 'issue-closed', ...(issue === place.thread ? {} : { number: issue }) } as const;
+  const { message, advice } = refusalText(work ? { kind: 'pull-closed' } : closed, 'command');
+  return `${message} ${advice}`;
+}
+
 /** Stores the command and its run together: a repeated command finds the run that it started. */
 async function startOnce(world: StartPorts, command: CommandRecord, options: NewRun): Promise<CommandResult> {
   const { place, by } = command;
-  const { installationId, repositoryId, owner, name } = place;
+  const { installationId, repositoryId, owner, name, thread, comment } = place;
   const origin: GitHubOrigin = {
     kind: 'github',
     installationId,
@@ -223,6 +256,10 @@ async function startOnce(world: StartPorts, command: CommandRecord, options: New
     ...(options.work ? { work: options.work } : {}),
     requestedBy: by,
   };
+  const active = await activeOn(world, command, options.issue);
+  if (active) return refuseWhileActive(command, active);
+  const closed = await whyClosed(world, command, options);
+  if (closed) return refuse(command, closed);
   await withdrawLabel(world, command, options.issue);
   const runId = world.random.runId();
   const request: RunRequest = {
@@ -231,6 +268,7 @@ async function startOnce(world: StartPorts, command: CommandRecord, options: New
     triggeredAt: command.at,
     trigger: 'command',
     overrides: options.overrides,
+    ...(place.on === 'page' ? {} : { command: { thread, comment, on: place.on } }),
     ...(options.base ? { base: options.base } : {}),
     ...(options.carry ? { carry: options.carry } : {}),
   };

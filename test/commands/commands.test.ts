@@ -442,6 +442,53 @@ describe('a run that a command starts', () => {
     expect((await s.say(`/auto-dev ${work}`, { on: 12, line: true })).reactions).toEqual(['eyes', 'rocket']);
     expect((await run(s, 'r0000000001')).origin).toMatchObject({ issue: 12, work });
     expect(s.repository.reactions.every((one) => one.startsWith('line '))).toBe(true);
+    expect((await run(s, 'r0000000001')).request).toMatchObject({ command: { thread: 12, on: 'line' } });
+  });
+});
+
+describe('a command that could start no run', () => {
+  const EYES_AND_NO = ['eyes', 'confused'];
+
+  test.each(['run', 'retry', 'retry B', 'debate'])('is refused on a closed issue: `%s`', async (name) => {
+    const s = commandWorld();
+    await shown(s, 'pull');
+    s.repository.issue = { ...s.repository.issue, open: false };
+    const { reactions, reply } = await s.say(`/auto-dev ${name}`);
+    expect(reactions).toEqual(EYES_AND_NO);
+    expect(reply).toBe('**Runoff:** The issue is closed. Reopen it, then give the command again.');
+    expect(s.engine.started).toEqual([]);
+  });
+
+  test('is refused in the conversation in which it was given', async () => {
+    const s = commandWorld();
+    await shown(s, 'pull');
+    s.repository.issue = { ...s.repository.issue, open: false };
+    const { reactions, note } = await s.say('/auto-dev retry', { on: 11 });
+    expect(reactions).toEqual(EYES_AND_NO);
+    expect(note).toBe('The issue #7 is closed. Reopen it, then give the command again.');
+  });
+
+  test.each(['review', 'fix'])('is refused on a closed pull request: `%s`', async (name) => {
+    const s = commandWorld();
+    openPull(s.repository, 12, { state: 'closed' });
+    const { reactions, reply } = await s.say(`/auto-dev ${name}`, { on: 12 });
+    expect(reactions).toEqual(EYES_AND_NO);
+    expect(reply).toContain('The pull request is no longer open.');
+  });
+
+  test('is refused while the run of another command waits for its turn', async () => {
+    const s = commandWorld();
+    await shown(s, 'pull');
+    await s.say('/auto-dev retry', { on: 11 });
+    const [first = ''] = s.engine.started;
+    const queueEntry = { share: 'lists', priority: 1, since: s.now() };
+    await s.store.updateRun(first, { queueEntry }, s.now());
+    for (const on of [7, 11]) {
+      const { reactions, note } = await s.say('/auto-dev retry', { on });
+      expect(reactions).toEqual(EYES_AND_NO);
+      expect(note).toContain(`Run \`${first}\` is already active here.`);
+    }
+    expect(s.engine.started).toEqual([first]);
   });
 });
 

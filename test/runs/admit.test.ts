@@ -184,6 +184,27 @@ describe('a command', () => {
     `);
   });
 
+  test('on a pull request is refused there, with a reaction, and not on the issue of its run', async () => {
+    const admission = admissionWorld();
+    admission.now.issue = { ...admission.now.issue, open: false };
+    const command = { thread: 12, comment: 900, on: 'line' } as const;
+    const { request, trouble } = await admission.start({}, { trigger: 'command', command });
+    expect(trouble).toBe('The issue #7 is closed.');
+    expect(admission.written).toMatchInlineSnapshot(`
+      [
+        "#12: <!-- runoff:refusal:r0000000001 -->
+
+      **No run was started.** The issue \\#&#8203;7 is closed.
+
+      **Next:** Reopen it, then give the command again.
+      ",
+        "{"reviewComment":900} confused",
+      ]
+    `);
+    await admission.decide(request);
+    expect(admission.written).toHaveLength(2);
+  });
+
   test('during a wait for a pick starts the next run', async () => {
     const admission = admissionWorld();
     const { request } = await admission.start();

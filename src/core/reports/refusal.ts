@@ -13,7 +13,8 @@ export type Refusal =
   /** The label was removed before the run began. */
   | { readonly kind: 'label-gone' }
   | { readonly kind: 'not-an-issue' }
-  | { readonly kind: 'issue-closed' }
+  /** `number`: of the issue, for a reader in another conversation. */
+  | { readonly kind: 'issue-closed'; readonly number?: number }
   /** The conversation of the issue or pull request is locked: GitHub lets an App write no comment there. */
   | { readonly kind: 'locked' }
   | { readonly kind: 'not-a-pull'; readonly number: number }
@@ -165,7 +166,10 @@ function issueRefusal(
           'Open an issue that describes the task and add the label there. On a pull request, comment `/auto-dev review` or `/auto-dev fix`.',
       };
     case 'issue-closed':
-      return { message: 'The issue is closed.', advice: `Reopen it, then ${ADD_LABEL_AGAIN}.` };
+      return {
+        message: `The issue ${refusal.number === undefined ? '' : `#${refusal.number} `}is closed.`,
+        advice: `Reopen it, then ${ADD_LABEL_AGAIN}.`,
+      };
     case 'locked':
       return {
         message: 'The conversation is locked, so Runoff could neither ask questions nor post a result.',
@@ -245,7 +249,7 @@ function problemList(problems: readonly string[]): string {
   return `${shown.join('; ') || 'not a settings file'}${more > 0 ? `; and ${more} more` : ''}.`;
 }
 
-/** The comment on an issue whose run was refused. */
+/** The comment on a label or command whose run was refused. */
 export function refusalComment(run: RunId, refusal: Refusal, asked: RunTrigger = 'label'): Report {
   const { message, advice } = refusalText(refusal, asked);
   const first = marker('refusal', run);

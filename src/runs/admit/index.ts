@@ -198,7 +198,13 @@ async function branchOf(
 /** Events arrive late and in any order: the current state on GitHub decides. */
 function unfitIssue(issue: IssueFacts, request: RunRequest): Refusal | null {
   if (issue.isPull) return { kind: 'not-an-issue' };
-  return unfitThread(issue, request) ?? (issue.open ? null : { kind: 'issue-closed' });
+  const unfit = unfitThread(issue, request);
+  if (unfit || issue.open) return unfit;
+  const { command } = request;
+  return {
+    kind: 'issue-closed',
+    ...(command && command.thread !== issue.number ? { number: issue.number } : {}),
+  };
 }
 
 type PullOrigin = GitHubOrigin & { readonly work: PullWork };

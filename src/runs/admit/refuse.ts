@@ -7,7 +7,7 @@ import { idempotentWrite } from '../stage.ts';
 import { LABEL, OUTCOME_LABELS } from '../view.ts';
 import { dayOf, RunRequest } from './request.ts';
 
-type RefusedRequest = Pick<RunRequest, 'runId' | 'trigger'>;
+type RefusedRequest = Pick<RunRequest, 'command' | 'runId' | 'trigger'>;
 type RefusalSubject = RefusedRequest & { readonly triggeredBy: RunTrigger };
 
 /**
@@ -99,10 +99,10 @@ async function replyOnGitHub(
         world.log.warn({ run: runId, err: thrown }, 'the reaction to a refused run could not be set');
       });
     }
-    const isPosted =
-      comment === 'always' || (comment !== 'never' && (await hasReply(world, asked, origin, comment.daily)))
-        ? await postRefusal(world, github, publisher, asked, origin, refusal)
-        : true;
+    const posts =
+      comment === 'always' || (comment !== 'never' && (await hasReply(world, asked, origin, comment.daily)));
+    const isPosted = posts ? await postRefusal(world, github, publisher, asked, origin, refusal) : true;
+    if (posts) await reactToCommand(world, publisher, asked);
     const { unlabel, marksFailed } = isPosted ? wanted : replyTo({ kind: 'locked' }, asked, origin);
     if (unlabel) {
       await idempotentWrite(world.store, runId, 'unlabel', {
@@ -119,6 +119,28 @@ async function replyOnGitHub(
     }
   } finally {
     await publisher.close();
+  }
+}
+
+/** The command had its reaction when the run was requested: this one tells that no run came of it. */
+async function reactToCommand(
+  world: Pick<World, 'log' | 'store'>,
+  publisher: Publisher,
+  { command, runId }: RefusedRequest,
+): Promise<void> {
+  if (!command) return;
+  const { comment, on } = command;
+  try {
+    await idempotentWrite(world.store, runId, 'refusal:reaction', {
+      look: async () => null,
+      write: async () => {
+        await publisher.react(on === 'line' ? { reviewComment: comment } : { comment }, 'confused');
+        return true;
+      },
+    });
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'GITHUB_REFUSED') throw thrown;
+    world.log.warn({ run: runId, err: thrown }, 'the reaction to a command could not be set');
   }
 }
 
@@ -180,17 +202,18 @@ async function postRefusal(
   world: Pick<World, 'log' | 'store'>,
   github: GitHub,
   publisher: Publisher,
-  { runId, triggeredBy }: RefusalSubject,
+  { runId, triggeredBy, command }: RefusalSubject,
   origin: GitHubOrigin,
   refusal: Refusal,
 ): Promise<boolean> {
+  const thread = command?.thread ?? origin.issue;
   try {
     await idempotentWrite(world.store, runId, 'refusal', {
       look: async () => {
         const reader = await github.reader(handleOf(origin));
-        return findOwnComment(github, reader, origin.issue, { kind: 'refusal', run: runId });
+        return findOwnComment(github, reader, thread, { kind: 'refusal', run: runId });
       },
-      write: () => publisher.comment(origin.issue, refusalComment(runId, refusal, triggeredBy).body),
+      write: () => publisher.comment(thread, refusalComment(runId, refusal, triggeredBy).body),
     });
     return true;
   } catch (thrown) {

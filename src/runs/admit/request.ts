@@ -57,6 +57,10 @@ export const RunRequest = z.strictObject({
   trustedChecks: z.string().optional(),
   /** Trigger on GitHub; absent for a local run. */
   trigger: z.enum(['label', 'command']).optional(),
+  /** The comment that asked for the run, where a refusal is answered; absent for a label, a page and the API. */
+  command: z
+    .strictObject({ thread: z.number(), comment: z.number(), on: z.enum(['conversation', 'line']) })
+    .optional(),
   /** `again`: reruns this candidate's contestant beside the candidates of `run`, on that run's base commit. */
   carry: z.strictObject({ run: z.string(), again: z.string() }).optional(),
 });
