@@ -182,6 +182,17 @@ export async function setBudget(
       run.id,
     );
   }
+  const { usd: spent } = await world.store.usage(run.id);
+  if (usd <= spent) {
+    // The next whole cent; a sum of cents is not exact.
+    const least = (Math.floor(Math.round(spent * 1e6) / 1e4) + 1) / 100;
+    const enough = least > max ? 'so it cannot be less' : `so the least is ${money(least)}`;
+    return refuse(
+      command,
+      `The run has already spent ${money(spent)}, ${enough}. To stop it, comment \`/auto-dev cancel\`.`,
+      run.id,
+    );
+  }
   if (await isSuperseded(world, command, run))
     return refuse(command, 'A later command has already set the budget.', run.id);
   await world.store.updateRun(

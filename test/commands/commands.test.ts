@@ -360,6 +360,21 @@ describe('on an active run', () => {
     expect((await readSums(s.store, whose)).runCap).toBe(7.5);
   });
 
+  test('`budget` is refused at what the run has spent, which would stop it', async () => {
+    const s = commandWorld();
+    await atWork(s);
+    const whose = { runId: RUN, spender: 'brief', repository: 'github-42', dayFrom: 0, underWayFrom: 0 };
+    const call = { tokensIn: 1, tokensOut: 1, tokensCached: 0, tokensReasoning: 0, exact: true, status: 200 };
+    const row = { ...whose, ...call, model: 'anthropic/m', usd: 0.29, ms: 1, at: s.now() };
+    await s.store.bookCall(whose, () => row);
+    for (const usd of ['0.01', '0.29'])
+      expect((await s.say(`/auto-dev budget ${usd}`)).note).toBe(
+        'The run has already spent $0.29, so the least is $0.30. To stop it, comment `/auto-dev cancel`.',
+      );
+    expect((await run(s)).task?.settings.budget.run).toBe(5);
+    expect((await s.say('/auto-dev budget 0.30')).outcome).toBe('done');
+  });
+
   test('`budget` counts that is set while the base commit is tested', async () => {
     const s = commandWorld();
     await atWork(s, { settings: { checks: { test: 'npm test' } } });

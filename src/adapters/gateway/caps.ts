@@ -217,14 +217,26 @@ const DAYS = {
   day: 'MAX_BUDGET_DAY',
 } as const;
 
+/** What spenders of a run work on, by the beginning of their names in the ledger, which people do not know. */
+const WORKS: readonly (readonly [RegExp, string])[] = [
+  [/^brief(?:-|$)/, 'the plan'],
+  [/^debate-/, 'the debate'],
+  [/^judge-/, 'the judges'],
+  [/^review(?:er|-)/, 'the review'],
+  [/^(?:writer|distinguisher)$/, 'the written tests'],
+  [/^setup$/, 'the set-up commands'],
+];
+
+const workOf = (spender: string): string => WORKS.find(([name]) => name.test(spender))?.[1] ?? spender;
+
 /** For people: which cap, how much of it is used, and the minimum that the rejected call needed. */
 export function capMessage({ whose, spent, cap }: CapReached, spender: string, needed: Reservation): string {
   const state = spent >= cap ? 'is used up' : 'does not suffice for another call';
   if (whose === 'tokens') {
     const amounts = `${Math.round(spent)} of ${cap} spent, about ${needed.tokens} needed`;
-    return `The budget of tokens of ${spender} for models without a known price ${state}: ${amounts}.`;
+    return `The budget of tokens of ${workOf(spender)} for models without a known price ${state}: ${amounts}.`;
   }
-  const owner = whose === 'spender' ? spender : OWNERS[whose];
+  const owner = whose === 'spender' ? workOf(spender) : OWNERS[whose];
   const inCents = isWholeCents(cap) && (needed.usd === 0 || needed.usd >= 0.01);
   const amount = inCents ? centsUp : fractionsUp;
   // A model without a price needs no money, but gets nothing if none is left.

@@ -95,7 +95,7 @@ const PARSERS: Readonly<Record<CommandName, (rest: string) => Command>> = {
       ? invalidArgument(
           'budget',
           oneWord(rest),
-          'Write the budget of the whole run in US dollars, up to $1,000: `/auto-dev budget 7.50`.',
+          'Write the budget of the whole run in US dollars, from $0.01 to $1,000: `/auto-dev budget 7.50`.',
         )
       : { name: 'budget', usd };
   },

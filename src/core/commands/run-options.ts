@@ -66,7 +66,7 @@ const RUN_FLAGS = {
   budget: (text: string): OptionResult => {
     const usd = dollarsOf(text);
     return usd === null
-      ? '`--budget` takes an amount in US dollars, up to $1,000, for example `--budget 5.50`.'
+      ? '`--budget` takes an amount in US dollars, from $0.01 to $1,000, for example `--budget 5.50`.'
       : { budgetUsd: usd };
   },
   timeout: (text: string): OptionResult => {

@@ -204,7 +204,8 @@ export const FAULTS = {
   },
   BUDGET_TOO_SMALL: {
     retry: 'no',
-    advice: 'Raise `budget.run` (`--budget`) or reduce the number of candidates.',
+    advice:
+      'Raise `budget.run` (`--budget`; on GitHub `/auto-dev retry --budget DOLLARS`) or reduce the number of candidates.',
   },
   ALREADY_RUNNING: {
     retry: 'no',

@@ -69,6 +69,18 @@ test('a budget of zero is used up from the start', async () => {
   expect(lease.refusal()).toBe('The budget of A is used up: $0.00 of $0.00 spent.');
 });
 
+test.each([
+  ['brief-2', 'the plan'],
+  ['debate-1-qa', 'the debate'],
+  ['A', 'A'],
+])('a budget of %s is reported as that of %s', async (spender, work) => {
+  provider = await startProvider((_, response) => json(response, 200, message(10, 10)));
+  await using rig = await openRig(provider.url);
+  const lease = await rig.open({ capUsd: 0, spender });
+  expect((await ask(lease)).status).toBe(402);
+  expect(lease.refusal()).toContain(`The budget of ${work} is used up`);
+});
+
 test('a budget of dollars is reported in cents where a call needs at least one', async () => {
   provider = await startProvider((body, response) =>
     json(response, 200, message(300, body.max_tokens as number)),

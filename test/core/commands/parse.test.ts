@@ -109,19 +109,19 @@ describe('a command with invalid arguments leads to a message, not an action', (
     ['/auto-dev retry AB', 'It does not take `AB`. Write `/auto-dev retry B` or `/auto-dev retry all`.'],
     [
       '/auto-dev budget five',
-      'It does not take `five`. Write the budget of the whole run in US dollars, up to $1,000: `/auto-dev budget 7.50`.',
+      'It does not take `five`. Write the budget of the whole run in US dollars, from $0.01 to $1,000: `/auto-dev budget 7.50`.',
     ],
     [
       '/auto-dev budget -1',
-      'It does not take `-1`. Write the budget of the whole run in US dollars, up to $1,000: `/auto-dev budget 7.50`.',
+      'It does not take `-1`. Write the budget of the whole run in US dollars, from $0.01 to $1,000: `/auto-dev budget 7.50`.',
     ],
     [
       '/auto-dev budget 0',
-      'It does not take `0`. Write the budget of the whole run in US dollars, up to $1,000: `/auto-dev budget 7.50`.',
+      'It does not take `0`. Write the budget of the whole run in US dollars, from $0.01 to $1,000: `/auto-dev budget 7.50`.',
     ],
     [
       '/auto-dev budget 1e3',
-      'It does not take `1e3`. Write the budget of the whole run in US dollars, up to $1,000: `/auto-dev budget 7.50`.',
+      'It does not take `1e3`. Write the budget of the whole run in US dollars, from $0.01 to $1,000: `/auto-dev budget 7.50`.',
     ],
   ])('%j', (body, why) => {
     expect(whyOf(body)).toBe(why);

@@ -61,8 +61,14 @@ describe('invalid options are answered by what to write', () => {
     ['-n 0', '`-n` takes a whole number from 1 to 12, for example `-n 4`.'],
     ['-n 13', '`-n` takes a whole number from 1 to 12, for example `-n 4`.'],
     ['-n four', '`-n` takes a whole number from 1 to 12, for example `-n 4`.'],
-    ['--budget 5,50', '`--budget` takes an amount in US dollars, up to $1,000, for example `--budget 5.50`.'],
-    ['--budget 5000', '`--budget` takes an amount in US dollars, up to $1,000, for example `--budget 5.50`.'],
+    [
+      '--budget 5,50',
+      '`--budget` takes an amount in US dollars, from $0.01 to $1,000, for example `--budget 5.50`.',
+    ],
+    [
+      '--budget 5000',
+      '`--budget` takes an amount in US dollars, from $0.01 to $1,000, for example `--budget 5.50`.',
+    ],
     ...['0', '-5', '1.5h', '169h', '10081'].map((time): [string, string] => [
       `--timeout=${time}`,
       '`--timeout` takes a positive whole number of minutes, or one with a unit, at most one week, for example `--timeout 30m`.',
