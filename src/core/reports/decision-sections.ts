@@ -111,7 +111,7 @@ export function unopenedText(view: RunView, compareUrl: string | undefined, to: 
   const branch = branchOf(view, alias);
   const where =
     branch === null
-      ? 'Its branch could not be pushed either; the comparison has its diff.'
+      ? `Its branch could not be pushed either${outcome.comparisonUrl === undefined ? '' : '; the comparison has its diff'}.`
       : `Its branch is ${to.code(branch)}: ${url === null ? OPEN_PULL : to.link(OPEN_PULL, url)} manually.`;
   const none = `${to.own(`**${alias}** has no pull request:`)} ${to.sentence(outcome.refusedBecause, 400)}`;
   if (outcome.isDamaged) return `${none} To have it made again, ${to.sentence(restartText(view))}.`;

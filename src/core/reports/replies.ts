@@ -73,9 +73,7 @@ export function unknownReply(
 const STATE_LABELS = {
   refused: 'not started',
   awaiting_pick: 'waiting for you to choose a candidate',
-  published: 'done, result published',
   merged: 'done, pull request merged',
-  closed: 'closed without merging',
   failed: 'failed',
   cancelled: 'cancelled',
 } as const satisfies Partial<Record<RunState, string>>;
@@ -115,7 +113,23 @@ function pickText(view: RunView): string {
   return `To choose, comment ${picks.join(' or ')}.`;
 }
 
+/** What came of a run that is over: a pull request, or why there is none. */
+function endText({ state, outcome, decision }: RunView): string | null {
+  const isOpened = outcome?.kind === 'pull';
+  if (state === 'closed')
+    return isOpened ? 'pull request closed without merging' : 'ended without a pull request';
+  if (state !== 'published') return null;
+  if (isOpened) return 'done, result published';
+  if (outcome?.kind === 'table' && outcome.refusedBecause !== undefined)
+    return outcome.isDamaged
+      ? "done, but without a pull request, because the winner's stored changes are damaged"
+      : 'done, but GitHub refused its pull request';
+  return decision?.kind === 'none' ? 'done, no candidate passed' : 'done, no pull request opened';
+}
+
 function stateText(view: RunView): string {
+  const ended = endText(view);
+  if (ended !== null) return ended;
   const other = STATE_LABELS[view.state as keyof typeof STATE_LABELS];
   if (other !== undefined) return other;
   const stage = stageOf(view);

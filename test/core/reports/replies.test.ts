@@ -5,10 +5,11 @@ import {
   helpReply,
   noteReply,
   type Report,
+  type RunView,
   statusReply,
   unknownReply,
 } from '../../../src/core/reports/index.ts';
-import { coding, judged, RUN } from './sample.ts';
+import { coding, judged, nobody, published, RUN, TABLE, waiting } from './sample.ts';
 
 const URL = 'https://github.test/acme/lists/issues/7#issuecomment-3';
 const textOf = ({ body }: Report): string => body.split('\n').slice(2).join('\n').trim();
@@ -93,6 +94,25 @@ describe('the status reply', () => {
     expect(textOf(statusReply(1, null, null))).toMatchInlineSnapshot(
       `"There is no run here. To start one, comment \`/auto-dev run\` on an issue or add the label \`auto-dev\` to it."`,
     );
+  });
+  test('says that something was published only if it was', () => {
+    const refused = { ...TABLE, refusedBecause: 'GitHub refused it.' };
+    const endOf = (view: RunView) => /: (.*?)\*\*, /.exec(textOf(statusReply(1, view, null)))?.[1];
+    expect([
+      endOf(published()),
+      endOf(published({ state: 'closed' })),
+      endOf(judged({ state: 'published', outcome: refused })),
+      endOf(judged({ state: 'published', outcome: { ...refused, isDamaged: true } })),
+      endOf(nobody({ state: 'published', outcome: TABLE })),
+      endOf(waiting({ state: 'closed' })),
+    ]).toEqual([
+      'done, result published',
+      'pull request closed without merging',
+      'done, but GitHub refused its pull request',
+      "done, but without a pull request, because the winner's stored changes are damaged",
+      'done, no candidate passed',
+      'ended without a pull request',
+    ]);
   });
   test.each(['published', 'merged', 'closed', 'cancelled', 'refused'] as const)('%s', (state) => {
     expect(textOf(statusReply(1, { ...judged(), state }, null))).toContain(`**Run \`${RUN}\`: `);

@@ -336,6 +336,10 @@ describe('the status comment', () => {
     expect(statusComment(judged({ state: 'published', outcome: nothing })).body).toContain(
       'Its branch could not be pushed either; the comparison has its diff.',
     );
+    const { comparisonUrl: _none, ...unwritten } = nothing;
+    expect(statusComment(judged({ state: 'published', outcome: unwritten })).body).toContain(
+      'Its branch could not be pushed either. Or fix',
+    );
   });
 
   test("shows each candidate's budget if known, and that the base has moved", () => {
