@@ -252,6 +252,40 @@ describe('on a finished run', () => {
     expect((await s.say('/auto-dev status', { on: 11 })).reply).toContain('result published');
   });
 
+  test('the description of the pull request says who picked last, and whether CI runs', async () => {
+    const s = commandWorld();
+    await shown(s, 'choice');
+    await tick(s, 'B');
+    const described = () => {
+      const { body = '' } = s.repository.pulls.get(11) ?? {};
+      return body.match(/^\*\*(?:How sure:\*\* [^.]*|CI [^.]*)/gm);
+    };
+    expect(described()).toEqual(['**How sure:** candidate **B** of 4, picked by `mona`', '**CI is on hold']);
+    await s.say('/auto-dev pick B', { on: 11, by: ada });
+    await s.say('/auto-dev ci', { on: 11 });
+    expect(described()).toEqual([
+      '**How sure:** candidate **B** of 4, picked by `ada`',
+      '**CI was started** with `/auto-dev ci`, by an empty commit',
+    ]);
+    await s.say('/auto-dev pick none', { on: 11 });
+    expect(described()).toEqual([
+      '**How sure:** `mona` rejected all candidates; this is candidate **B** of 4',
+      '**CI was started** with `/auto-dev ci`, by an empty commit',
+    ]);
+    await s.say('/auto-dev pick C', { on: 11, by: ada });
+    expect(described()).toEqual(['**How sure:** candidate **C** of 4, picked by `ada`', '**CI is on hold']);
+  });
+
+  test('what people wrote into the description stays when CI starts', async () => {
+    const s = commandWorld();
+    await shown(s, 'pull');
+    const pull = s.repository.pulls.get(11);
+    if (!pull) throw new Error('There is no pull request.');
+    s.repository.pulls.set(11, { ...pull, body: `Read by Ada.\r\n${pull.body}` });
+    await s.say('/auto-dev ci', { on: 11 });
+    expect(s.repository.pulls.get(11)?.body).toMatch(/^Read by Ada\..*CI was started/s);
+  });
+
   test('a pull request to which somebody pushed, or that is closed, is left alone', async () => {
     const s = commandWorld();
     await shown(s, 'pull');

@@ -6,7 +6,7 @@ import { pageLine } from './decision-sections.ts';
 import { newTestsOf } from './executed.ts';
 import { lookAtNotes } from './findings.ts';
 import { branchName, counted, elapsed, escapedMoney, money, plusMinus } from './format.ts';
-import { evidenceText, pickedBy } from './headline.ts';
+import { chosenText, evidenceText, lastPick, pickedBy } from './headline.ts';
 import { code, details, fill, inertSentence, report } from './markdown.ts';
 import { overlapLines } from './overlaps.ts';
 import { baseTestsText } from './ranking-table.ts';
@@ -83,6 +83,8 @@ const largest = (files: readonly PatchFile[]): readonly PatchFile[] =>
 function howSure(view: RunView, alias: Alias): string {
   const { decision, candidates } = view;
   const among = `candidate **${alias}** of ${candidates.length}`;
+  if (lastPick(view)?.alias === null)
+    return `**How sure:** ${chosenText(view)}; this is ${among}. ${evidenceText(view)}`.trim();
   if (chosenOf(view) !== alias) return `**How sure:** ${among}.`;
   const by = pickedBy(view);
   if (by !== '') return `**How sure:** ${among}, ${by}. ${evidenceText(view)}`.trim();
@@ -203,7 +205,15 @@ function commandsList(view: RunView, alias: Alias): string {
   return details('Commands', `Only people with write access can use commands.\n\n${lines.join('\n')}`);
 }
 
-function ciLine(view: RunView): string {
-  if (view.ci === 'run') return '';
-  return "**CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment `/auto-dev ci` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.";
+const CI_HELD =
+  "**CI is on hold.** Nobody has reviewed this code yet, so its commit tells GitHub's own workflows not to start. Read the diff, then comment `/auto-dev ci` or push any commit to this branch to start them. If you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.";
+const CI_STARTED =
+  "**CI was started** with `/auto-dev ci`, by an empty commit. The commit before it still tells GitHub's own workflows not to start: if you squash-merge, delete the skip line from the proposed message; otherwise CI is skipped on the default branch too.";
+
+function ciLine({ ci, outcome }: RunView): string {
+  if (ci === 'run') return '';
+  return outcome?.kind === 'pull' && outcome.ciStarted ? CI_STARTED : CI_HELD;
 }
+
+/** A description that says that CI has started; people may have edited the rest of it. */
+export const withCiStarted = (body: string): string => body.replace(CI_HELD, CI_STARTED);

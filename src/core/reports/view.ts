@@ -53,6 +53,8 @@ export type OutcomeView =
       readonly branch: string;
       /** The commit that Runoff pushed there last. */
       readonly headSha: Sha;
+      /** That commit starts GitHub's CI although the settings hold it: a person asked for it. */
+      readonly ciStarted?: true;
       readonly branches: Readonly<Record<Alias, string>>;
       readonly comparisonUrl: string;
     }

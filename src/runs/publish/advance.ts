@@ -24,6 +24,8 @@ interface Advance {
   readonly key: string;
   readonly alias: Alias;
   readonly message: string;
+  /** The message does not ask GitHub's CI to skip the commit. */
+  readonly startsCi: boolean;
   /** Milliseconds since 1970 UTC. */
   readonly at: number;
 }
@@ -54,17 +56,21 @@ export async function advance(
     const refusal = await push(context, base, { branch: outcome.branch, sha: head.sha, onto: head.onto });
     if (refusal !== null) return refusal;
   }
-  const moved = { ...outcome, headSha: head.sha };
+  const movedFrom = ({ ciStarted: _of, ...rest }: PullOutcome): PullOutcome => ({
+    ...rest,
+    headSha: head.sha,
+    ...(next.startsCi ? { ciStarted: true } : {}),
+  });
   await storeHead(store, run.id, head);
   // What else belongs to the pull request may have been stored meanwhile.
   await store.updateRun(
     run.id,
     ({ outcome: stored }) => ({
-      outcome: stored?.kind === 'pull' ? { ...stored, headSha: head.sha } : moved,
+      outcome: movedFrom(stored?.kind === 'pull' ? stored : outcome),
     }),
     world.clock.now(),
   );
-  return moved;
+  return movedFrom(outcome);
 }
 
 /** The commit planned before a crash if it still fits, else a new commit on the current head. */

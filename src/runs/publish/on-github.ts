@@ -95,13 +95,16 @@ export const storeOutcome = (
   store.updateRun(
     runId,
     ({ outcome: stored }) => ({
-      outcome:
-        outcome.kind === 'pull' && stored?.kind === 'pull'
-          ? { ...outcome, headSha: stored.headSha }
-          : outcome,
+      outcome: outcome.kind === 'pull' && stored?.kind === 'pull' ? withHeadOf(stored, outcome) : outcome,
     }),
     clock.now(),
   );
+
+const withHeadOf = ({ headSha, ciStarted }: PullOutcome, outcome: PullOutcome): PullOutcome => ({
+  ...outcome,
+  headSha,
+  ...(ciStarted ? { ciStarted } : {}),
+});
 
 /**
  * Posts the comparison with checkboxes on the issue and opens no pull request: the evidence is inconclusive, or the

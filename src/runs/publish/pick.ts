@@ -3,7 +3,6 @@ import { comparison, followUpMessage, pickComment } from '../../core/reports/ind
 import type { PickRecord, Store } from '../../ports/index.ts';
 import { type GitHubRun, isGitHubRun, loadRun, taskOf, type World } from '../context.ts';
 import { rejectPick, whyPickRejected } from '../picks.ts';
-import { idempotentWrite } from '../stage.ts';
 import { viewOf } from '../view.ts';
 import { advance } from './advance.ts';
 import { announceLater, leaveWait } from './announcer.ts';
@@ -31,7 +30,8 @@ import {
   refused,
   withPublisher,
 } from './context.ts';
-import { type PullOutcome, publishPull, pullText, storeOutcome } from './on-github.ts';
+import { describeCi, describePull } from './description.ts';
+import { type PullOutcome, publishPull, storeOutcome } from './on-github.ts';
 
 /**
  * Applies the last pick of a run: opens the pull request, or commits the picked candidate's files on top of the open
@@ -138,27 +138,6 @@ async function pickFromTable(
   );
 }
 
-/** If someone else opened a pull request from Runoff's branch, its description stays theirs. */
-async function describePull(
-  context: PublishContext,
-  outcome: PullOutcome,
-  alias: Alias,
-): Promise<'edited' | 'refused'> {
-  const { view, diffs } = await outcomeForPublishing(context, outcome);
-  const { title, body } = await pullText(context, view, alias, diffs);
-  try {
-    await context.publisher.editPull(outcome.number, { title, body });
-    return 'edited';
-  } catch (thrown) {
-    if (OUTAGES.has(asFault(thrown).code)) throw thrown;
-    context.world.log.warn(
-      { run: context.run.id, err: thrown },
-      'the description of the pull request could not be updated',
-    );
-    return 'refused';
-  }
-}
-
 async function pickOnPull(
   context: PublishContext,
   commits: Commits,
@@ -167,35 +146,31 @@ async function pickOnPull(
 ): Promise<Applied> {
   const { alias } = pick;
   const { world, run } = context;
+  const told = async (now: PullOutcome, note: string): Promise<Applied> => {
+    await describePull(context, now, pick);
+    await refreshPull(context, now);
+    return done(note);
+  };
   if (alias === null) {
-    await refreshPull(context, outcome);
-    return done(`Recorded: no candidate is wanted. Close the pull request #${outcome.number} yourself.`);
+    const note = `Recorded: no candidate is wanted. Close the pull request #${outcome.number} yourself.`;
+    return told(outcome, note);
   }
   const { store } = world;
   const before = await shownOn(store, run);
   // A commit that this pick pushed before a crash does not count as already published.
   const begun = (await plannedHead(store, run.id, pick.key)) !== null;
-  if (before === alias && !begun) {
-    await refreshPull(context, outcome);
-    return done(`The pull request #${outcome.number} already shows candidate ${alias}.`);
-  }
+  if (before === alias && !begun)
+    return told(outcome, `The pull request #${outcome.number} already shows candidate ${alias}.`);
   const view = await viewOf(world, run);
   const message = followUpMessage(view, { kind: 'pick', alias, instead: before ?? '–' });
-  const moved =
-    before === alias
-      ? outcome
-      : await advance(context, commits.base, outcome, { key: pick.key, alias, message, at: pick.at });
+  const next = { key: pick.key, alias, message, startsCi: false, at: pick.at };
+  const moved = before === alias ? outcome : await advance(context, commits.base, outcome, next);
   if (typeof moved === 'string') {
     await rejectPick(store, run.id, pick.key, moved);
     await refreshPull(context, outcome);
     return refused(moved);
   }
-  await idempotentWrite(store, run.id, `text:${pick.key}`, {
-    look: async () => null,
-    write: () => describePull(context, moved, alias),
-  });
-  await refreshPull(context, moved);
-  return done(`The pull request #${outcome.number} now shows candidate ${alias}.`);
+  return told(moved, `The pull request #${outcome.number} now shows candidate ${alias}.`);
 }
 
 async function refreshPull(context: PublishContext, outcome: PullOutcome): Promise<void> {
@@ -276,8 +251,10 @@ export async function releaseCi(
     if (alias === null) return refused('It is unknown which candidate the pull request shows.');
     if (commits.damaged.has(alias)) return refused(damagedSentence(alias));
     const message = followUpMessage(await viewOf(world, run), { kind: 'ci' });
-    const moved = await advance(context, commits.base, outcome, { ...request, alias, message });
+    const next = { ...request, alias, message, startsCi: true };
+    const moved = await advance(context, commits.base, outcome, next);
     if (typeof moved === 'string') return refused(moved);
+    if (moved.ciStarted) await describeCi(context, moved);
     const { view } = await outcomeForPublishing(context, moved);
     await showCheck(context, view, moved.headSha);
     return done(
