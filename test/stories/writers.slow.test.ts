@@ -68,7 +68,7 @@ test('if no candidate adds a test, a writer that saw no candidate writes tests, 
       const [comparison = ''] = await demo.comments(pull);
       expect(comparison).toMatch(/Tests written from the brief by .*: \d admitted/);
       expect(comparison).toContain(
-        'Candidates that passed every gate make the same changes to src/csv.js (2 of 2)',
+        'Candidates that passed every gate change the same places: src/csv.js (2 of 2)',
       );
       expect(comparison).toContain(`“a doubled quote”: ${heron} passes, ${otter} fails.`);
     },

@@ -48,7 +48,7 @@ export function agreementNote({ evidence }: RunView): string | null {
   if (places.length === 0) return null;
   const survivors = evidence.filter(({ survivor }) => survivor).length;
   const named = places.map(([name, by]) => `${name} (${by} of ${survivors})`);
-  return `Candidates that passed every gate make the same changes to ${firstNames(named)}.`;
+  return `Candidates that passed every gate change the same places: ${firstNames(named)}.`;
 }
 
 /** Results of excluded tests and of tests written by models, one sentence each: plain text. */

@@ -11,7 +11,7 @@ test('places that survivors change in common are listed, the most common first',
   ];
   const view = { ...judged(), evidence: [evidence('A', { changes }), evidence('B'), evidence('C')] };
   expect(agreementNote(view)).toBe(
-    'Candidates that passed every gate make the same changes to src/csv.ts (3 of 3); src/csv.ts: parse (2 of 3).',
+    'Candidates that passed every gate change the same places: src/csv.ts (3 of 3); src/csv.ts: parse (2 of 3).',
   );
   expect(agreementNote({ ...view, evidence: [evidence('A')] })).toBeNull();
 });
