@@ -99,7 +99,9 @@ const PruneDocument = z.strictObject({
     audit: count.describe('Entries of the audit log.'),
     answers: count.describe('Kept answers of models.'),
     branches: count.describe('Branches of losing candidates on GitHub.'),
-    held: count.describe('Expired runs that stay because their branches could not be deleted.'),
+    held: count.describe(
+      'Expired runs that stay because their branches could not be deleted, or their outcomes could not be kept.',
+    ),
     flows: count.describe('Records of the engine.'),
     artifacts: z.strictObject({ files: count, bytes }),
   }),

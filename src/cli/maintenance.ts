@@ -132,7 +132,8 @@ function pruneText({ retired, unused, sizes = {} }: PrunedByHand): readonly stri
       ...Object.entries(sizes).map(([kind, bytes]) => `${size(bytes).padStart(9)}  ${kind}`),
       'Dry run: nothing was removed. Which files and GitHub branches would be removed is examined only when pruning.',
     ];
-  const held = `${counted(retired.held, 'expired run')} kept for another day because ${retired.held === 1 ? 'its' : 'their'} GitHub branches could not be deleted.`;
+  const whose = retired.held === 1 ? 'its' : 'their';
+  const held = `${counted(retired.held, 'expired run')} kept for another day because ${whose} GitHub branches could not be deleted, or ${whose} candidate outcomes could not be kept; the log says which.`;
   const busy = `${counted(unused.busy, 'repository', 'repositories')} skipped because ${unused.busy === 1 ? 'it was' : 'they were'} in use.`;
   return [
     ...lines([

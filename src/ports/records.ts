@@ -282,8 +282,8 @@ export interface Outcomes {
   outcomeRepositories(): Promise<readonly Pick<CandidateOutcome, 'repository' | 'repositoryName' | 'at'>[]>;
   /** Deletes the outcomes of a repository (its key), for good unless one of its runs changes. Returns their number. */
   deleteOutcomes(repository: string): Promise<number>;
-  /** Ids of judged runs that are over and have changed, or have got a pick, since their outcomes were kept. */
-  outcomesDue(limit: number): Promise<readonly RunId[]>;
+  /** Ids of judged runs (of `among`) that are over and have changed, or got a pick, since their outcomes were kept. */
+  outcomesDue(limit: number, among?: readonly RunId[]): Promise<readonly RunId[]>;
 }
 
 /** Deletes expired data. Each method is one transaction. Faults: DATABASE_UNAVAILABLE. */

@@ -36,8 +36,8 @@ export async function keepOutcomes(world: OutcomePorts, runId: RunId): Promise<v
   const run = await loadRun(world, runId);
   const { decision, evidence = [], ranking = [] } = run;
   if (!decision || !isOver(run.state)) return;
-  // The leaderboard would tell who wrote what.
-  if (await areNamesHidden(store, run)) return;
+  // The leaderboard would tell who wrote what. A pick, or the end of the wait, makes the run due again.
+  if (await areNamesHidden(store, run)) return store.keepOutcomes(runId, [], at);
   const candidates = await store.candidates(runId);
   const languages: Record<Alias, ReturnType<typeof mainLanguageOf>> = {};
   for (const { alias, patch } of candidates) {

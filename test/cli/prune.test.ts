@@ -35,7 +35,7 @@ test('pruning reports what was removed, with its size, and what had to stay', as
   expect(out).toContain('        3  toolchains\n');
   expect(out).not.toContain('audit');
   expect(out).toContain(
-    '31.5 MB of disk space freed.\n1 expired run kept for another day because its GitHub branches could not be deleted.\n',
+    '31.5 MB of disk space freed.\n1 expired run kept for another day because its GitHub branches could not be deleted, or its candidate outcomes could not be kept; the log says which.\n',
   );
   expect(out).toContain('1 repository skipped because it was in use.\n');
 });

@@ -157,6 +157,8 @@ export function outcomesContract(fresh: () => Promise<Store>): void {
       await judged(store, 'r2', 20);
       expect(await store.outcomesDue(9)).toEqual(['r2', 'r1']);
       expect(await store.outcomesDue(1)).toEqual(['r2']);
+      expect(await store.outcomesDue(1, ['working', 'r1'])).toEqual(['r1']);
+      expect(await store.outcomesDue(9, [])).toEqual([]);
       await store.keepOutcomes('r1', [outcome()], 50);
       await store.keepOutcomes('r2', [outcome({ runId: 'r2' })], 50);
       expect(await store.outcomesDue(9)).toEqual([]);

@@ -69,6 +69,26 @@ test('an expired run stays for another day while GitHub rejects deletion, for up
   expect(await lettersOf(fixture)).toEqual(['A', 'B', 'C']);
 });
 
+test('an expired run whose candidate outcomes cannot be kept stays with them for another day, for up to 30 days', async () => {
+  let full = true;
+  const keepsNoOutcome = (inner: Store): Store => ({
+    ...inner,
+    async keepOutcomes(...given) {
+      if (full) throw new Fault('INTERNAL', 'The outcomes were not kept.');
+      return inner.keepOutcomes(...given);
+    },
+  });
+  const fixture = await closed({ decision: TOSS_UP, store: keepsNoOutcome });
+  expect(await retires(fixture, 181)).toEqual({ branches: 0, held: 1, runs: 0 });
+  full = false;
+  expect(await retires(fixture, 182)).toEqual({ branches: 3, held: 0, runs: 1 });
+  expect((await fixture.store.outcomes({ runs: 9 })).map(({ runId }) => runId)).toContain(fixture.runId);
+
+  full = true;
+  const other = await closed({ decision: TOSS_UP, store: keepsNoOutcome });
+  expect(await retires(other, 211)).toEqual({ branches: 3, held: 0, runs: 1 });
+});
+
 /** The run fails after its pushes: its result cannot be stored. */
 const storesNoOutcome = (inner: Store): Store => ({
   ...inner,

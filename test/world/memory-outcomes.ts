@@ -69,10 +69,10 @@ export function memoryOutcomes(
       }
       return deleted;
     },
-    async outcomesDue(limit) {
+    async outcomesDue(limit, among) {
       const due: RunRecord[] = [];
       for (const run of records()) {
-        if (!run.decision || !isOver(run.state)) continue;
+        if (!run.decision || !isOver(run.state) || among?.includes(run.id) === false) continue;
         const changed = Math.max(run.updatedAt, ...(await picks(run.id)).map(({ at }) => at));
         const known = runs.get(run.id);
         if (!known || known.at <= changed) due.push(run);

@@ -109,7 +109,7 @@ export function outcomes(db: Db) {
       return Number(numDeletedRows);
     },
 
-    async outcomesDue(limit) {
+    async outcomesDue(limit, among) {
       const due = db
         .selectFrom('runoff.run as run')
         .select('run.id')
@@ -122,7 +122,8 @@ export function outcomes(db: Db) {
         .orderBy('run.updated_at', 'desc')
         .orderBy('run.id')
         .limit(limit);
-      return (await inStatement(due.execute())).map(({ id }) => id);
+      const wanted = among ? due.where('run.id', '=', sql<string>`any(${among})`) : due;
+      return (await inStatement(wanted.execute())).map(({ id }) => id);
     },
   } satisfies Outcomes & Partial<Store>;
 }

@@ -29,13 +29,19 @@ const MAX_DUE = 500;
 /** How long after a merge its revert is looked for, and a closed pull request may be reopened unseen; our default. */
 const FOLLOWED_FOR_MS = 90 * 86_400_000;
 
-/** Keeps the outcomes of runs that changed while nobody kept them: after a crash, or by an earlier version. */
+/**
+ * Keeps the outcomes of runs that changed while nobody kept them: after a crash, or by an earlier version. `among`: of all
+ * of these and no others. Returns the runs for which that failed.
+ */
 export async function keepDueOutcomes(
   world: Pick<World, 'artifacts' | 'clock' | 'log' | 'store'>,
-): Promise<void> {
-  for (const runId of await world.store.outcomesDue(MAX_DUE)) {
-    await unlessFails(world, runId, () => keepOutcomes(world, runId));
+  among?: readonly RunId[],
+): Promise<readonly RunId[]> {
+  const failed: RunId[] = [];
+  for (const runId of await world.store.outcomesDue(among?.length ?? MAX_DUE, among)) {
+    if (!(await unlessFails(world, runId, () => keepOutcomes(world, runId)))) failed.push(runId);
   }
+  return failed;
 }
 
 /**
@@ -63,17 +69,19 @@ export async function settleOutcomes(
   }
 }
 
-/** One failure does not stop the look at others. */
+/** One failure does not stop the look at others. Returns false if the work failed. */
 async function unlessFails(
   { log }: Pick<World, 'log'>,
   runId: RunId,
   work: () => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await work();
+    return true;
   } catch (thrown) {
     if (asFault(thrown).code === 'DATABASE_UNAVAILABLE') throw thrown;
     log.warn({ run: runId, err: thrown }, 'what became of a run could not be found out');
+    return false;
   }
 }
 

@@ -16,7 +16,7 @@ export interface Retired extends Omit<Expired, 'runs'> {
   readonly runs: number;
   /** Branches of losing candidates deleted on GitHub; 0 if none were due. */
   readonly branches: number;
-  /** Expired runs that are kept for now because their branches could not be deleted. */
+  /** Expired runs that stay for now: their branches could not be deleted, or their outcomes could not be kept. */
   readonly held: number;
   /** Flow records deleted from the engine. */
   readonly flows: number;
@@ -32,8 +32,8 @@ const FLOWS_MS = 7 * DAY_MS;
  */
 const ARTIFACTS_MS = DAY_MS;
 /**
- * How long an expired run is kept if its branches cannot be deleted: the App may have been uninstalled for good. Our
- * default.
+ * How long an expired run is kept if its branches cannot be deleted, or its outcomes cannot be kept: the App may have
+ * been uninstalled for good. Our default.
  */
 const KEEP_UNFINISHED_MS = 30 * DAY_MS;
 
@@ -50,18 +50,37 @@ export async function retire(parts: RetirePorts, keep: RetentionTimes, dry = fal
   const now = clock.now();
   const before = { runs: now - keep.runs, ledger: now - keep.ledger, keys: now - IDEMPOTENCY_KEY_MS };
   if (!dry) await artifacts.claim((owner) => store.databaseName(owner));
-  // The outcomes of a run outlive it, so they are kept before it goes.
-  if (!dry) await keepDueOutcomes(parts);
   const due = await store.expire(before, true);
   const none = { branches: 0, held: 0, flows: 0, artifacts: { files: 0, bytes: 0 } };
   if (dry) return { ...due, ...none, runs: due.runs.length };
-  const { branches, held } = await deleteBranches(parts, due.runs, before.runs - KEEP_UNFINISHED_MS);
+  const giveUp = before.runs - KEEP_UNFINISHED_MS;
+  const unkept = await keepLastOutcomes(parts, due.runs, giveUp);
+  const going = due.runs.filter((id) => !unkept.has(id));
+  const { branches, held: undeleted } = await deleteBranches(parts, going, giveUp);
+  const held = [...unkept, ...undeleted];
   const expired = await store.expire({ ...before, except: held }, false);
   const flows = await engine.forget(now - Math.min(FLOWS_MS, keep.runs));
   const used = await store.artifactsInUse();
   const swept = await artifacts.sweep({ keep: (name) => used.has(name), before: now - ARTIFACTS_MS });
   const done = { branches, held: held.length, flows, artifacts: swept };
   return { ...expired, ...done, runs: expired.runs.length };
+}
+
+/**
+ * Keeps the outcomes of these runs, which outlive them. Returns the runs that stay because that failed this time; never
+ * those last changed before `giveUp`.
+ */
+async function keepLastOutcomes(
+  parts: RetirePorts,
+  due: readonly RunId[],
+  giveUp: number,
+): Promise<ReadonlySet<RunId>> {
+  const held = new Set<RunId>();
+  for (const id of await keepDueOutcomes(parts, due)) {
+    const run = await parts.store.run(id);
+    if (run && run.updatedAt >= giveUp) held.add(id);
+  }
+  return held;
 }
 
 /** `held`: runs whose branches could not be deleted this time. Runs last changed before `giveUp` are never held. */
