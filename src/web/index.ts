@@ -119,7 +119,8 @@ async function withVisibleRun(c: Context<WebEnv>, id: string, next: () => Promis
 function sendAsset(c: Context<WebEnv>, { assets }: WebParts, address: string): Response | Promise<Response> {
   const found = assets.file(address);
   if (!found) return c.notFound();
-  const zipped = /\bgzip\b/.test(c.req.header('accept-encoding') ?? '');
+  // `gzip;q=0` refuses it.
+  const zipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(c.req.header('accept-encoding') ?? '');
   return c.body(zipped ? found.gzip : found.bytes, 200, {
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': found.type,

@@ -496,6 +496,23 @@ describe('the page of steps', () => {
     expect(await page()).toContain('events?steps=A&amp;after=4&amp;');
   });
 
+  test('links to steps that match, and from a page without any to the newest', async () => {
+    await world.store.appendSteps(
+      'r111111111',
+      Array.from({ length: 350 }, (_, at) =>
+        step(at + 5, { kind: at < 300 ? 'command' : 'says', text: `s${at}` }),
+      ),
+    );
+    const linksOf = async (query: string) =>
+      [...(await page(query)).matchAll(/<a href="\?([^"]*)">(Earlier|Later|The newest) steps/g)].map(
+        ([, address = '', word]) => `${word} ${address.replaceAll('&amp;', '&')}`,
+      );
+    expect(await linksOf('?show=commands')).toEqual(['Earlier show=commands&before=105']);
+    expect(await linksOf('?show=commands&before=105')).toEqual(['Later show=commands&after=104']);
+    expect(await linksOf('?show=commands&after=104')).toEqual(['Earlier show=commands&before=105']);
+    expect(await linksOf('?show=commands&after=304')).toEqual(['The newest show=commands']);
+  });
+
   test('names the state of the candidate as its run and the live updates do', async () => {
     await world.store.putCandidate(candidate({ state: 'queued' }));
     const stream = await follow('/runs/r111111111/events');

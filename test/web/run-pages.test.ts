@@ -73,7 +73,7 @@ describe('the page of a run says on top what came of it and what to do, in the w
       waiting({ votes: VOTES }),
       [
         'Please choose a candidate',
-        'Which do you want: B or C? B passes all 412 existing tests and both new ones',
+        'For last([1]), B returns 1, C returns undefined: which do you want? B passes all 412 existing tests and both new ones',
         '3 votes: C 2 (ada, bob); B 1 (mona).',
         'Next: tick a box in the comparison, or comment /auto-dev pick B or /auto-dev pick none.',
       ],
@@ -119,7 +119,11 @@ describe('the page of a run says on top what came of it and what to do, in the w
     [
       'a local run without a clear result',
       local({ decision: TOSS_UP }),
-      ['Please choose a candidate', 'Which do you want: B or C?', 'Next: run runoff pick r7k2m9q4xa B'],
+      [
+        'Please choose a candidate',
+        'For last([1]), B returns 1, C returns undefined: which do you want?',
+        'Next: run runoff pick r7k2m9q4xa B',
+      ],
     ],
     [
       'a review of a pull request',

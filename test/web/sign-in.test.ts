@@ -319,6 +319,7 @@ describe('a session', () => {
       [{ csrf }, { origin: 'https://evil.test' }],
       [{ csrf }, { origin: 'null', 'sec-fetch-site': 'cross-site' }],
       [{ csrf }, { 'sec-fetch-site': 'same-site' }],
+      [{ csrf }, { 'content-type': 'multipart/form-data' }],
     ];
     for (const [fields, headers] of forged)
       expect((await one.post(`${url}/sign-out`, fields, headers)).status).toBe(403);

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { asFault } from '../../core/model/index.ts';
 import type { Census, Metrics } from '../../ports/index.ts';
 
 /** Every metric: name, meaning and labels. `docs/operations-metrics.md` lists the same. */
@@ -93,10 +94,20 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
     fault: (code) => faults.inc({ code }),
     candidate: (state) => candidates.inc({ state }),
     async exposition() {
-      count(await census());
+      count(await censusIfReached(census));
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
+}
+
+/** Null while the database is down: what is unknown is missing, and all other metrics are needed most then. */
+async function censusIfReached(census: MetricsOptions['census']): Promise<Census | null> {
+  try {
+    return await census();
+  } catch (thrown) {
+    if (asFault(thrown).code !== 'DATABASE_UNAVAILABLE') throw thrown;
+    return null;
+  }
 }
 
 /** Gauges computed from the store, all at the same moment. */
@@ -105,12 +116,17 @@ function openGauges(of: (name: MetricName) => ConstructorParameters<typeof Gauge
   const queuedRuns = new Gauge(of('runoff_queued_runs'));
   const waiting = new Gauge(of('runoff_coders_waiting'));
   const executors = new Gauge(of('runoff_executors'));
-  return (found: Census): void => {
+  return (found: Census | null): void => {
     runs.reset();
+    executors.reset();
+    if (found === null) {
+      queuedRuns.remove();
+      waiting.remove();
+      return;
+    }
     for (const [state, number] of Object.entries(found.runs)) runs.set({ state }, number);
     queuedRuns.set(found.queuedRuns);
     waiting.set(found.codersWaiting);
-    executors.reset();
     for (const [role, number] of Object.entries(found.executors)) executors.set({ role }, number);
   };
 }

@@ -42,6 +42,8 @@ interface StepPage {
   readonly note: string;
   readonly query: StepPageQuery;
   readonly steps: readonly CoderStep[];
+  /** There are more that match in the direction of the page: later ones after a number, earlier ones otherwise. */
+  readonly hasMore: boolean;
   readonly calls: readonly ShownCall[];
   readonly totals: StepTotals | null;
   /** Where the stream of calls begins; some of those after it may be shown already. */
@@ -93,13 +95,15 @@ async function loadPage(
   const which = query.after === null ? { before: query.before ?? MAX_NUMBER } : { after: query.after };
   // First: a step that is stored meanwhile must not look like one that the page leaves out.
   const totals = (await store.stepTotals(run.id)).find((one) => one.alias === alias) ?? null;
-  const steps = await work.steps({
+  const found = await work.steps({
     alias,
     ...which,
     ...(kinds === null ? {} : { kinds }),
     ...(query.text === '' ? {} : { text: query.text }),
-    limit: STEPS_ON_A_PAGE,
+    limit: STEPS_ON_A_PAGE + 1,
   });
+  const hasMore = found.length > STEPS_ON_A_PAGE;
+  const steps = query.after === null ? found.slice(-STEPS_ON_A_PAGE) : found.slice(0, STEPS_ON_A_PAGE);
   const all = await work.calls(alias, { after: 0, limit: MAX_CALLS });
   const now = clock.now();
   const calls = shownCalls(
@@ -114,6 +118,7 @@ async function loadPage(
     note,
     query,
     steps,
+    hasMore,
     calls,
     totals,
     callPosition: callPosition(all, 0, now),
@@ -182,20 +187,19 @@ const firstNote = (totals: StepTotals | null): Html | '' =>
 const addressOf = ({ filter, text }: StepPageQuery, more: Readonly<Record<string, string>>): string =>
   `?${new URLSearchParams({ ...(filter === 'all' ? {} : { show: filter }), ...(text === '' ? {} : { q: text }), ...more })}`;
 
-function earlierLink({ steps, query, totals }: StepPage): Html | '' {
+function earlierLink({ steps, hasMore, query, totals }: StepPage): Html | '' {
   const first = steps[0]?.number;
-  if (
-    first === undefined ||
-    first === totals?.first ||
-    (steps.length < STEPS_ON_A_PAGE && query.after === null)
-  )
-    return '';
+  if (first === undefined)
+    return query.before === null && query.after === null
+      ? ''
+      : html`<p><a href="${addressOf(query, {})}">The newest steps</a></p>`;
+  if (first === totals?.first || (query.after === null && !hasMore)) return '';
   return html`<p><a href="${addressOf(query, { before: String(first) })}">Earlier steps</a></p>`;
 }
 
-function laterLink({ steps, query, totals }: StepPage): Html | '' {
+function laterLink({ steps, hasMore, query, totals }: StepPage): Html | '' {
   const last = steps.at(-1)?.number;
-  if (last === undefined || last >= (totals?.last ?? 0) || (query.before === null && query.after === null))
-    return '';
+  const isLast = query.after === null ? query.before === null || last === totals?.last : !hasMore;
+  if (last === undefined || isLast) return '';
   return html`<p><a href="${addressOf(query, { after: String(last) })}">Later steps</a></p>`;
 }

@@ -53,6 +53,7 @@ function isOwnForm(
 async function hasToken(c: WebContext): Promise<boolean> {
   const { csrf } = c.var;
   if (csrf === null) return false;
-  const { csrf: given } = await c.req.parseBody();
+  // A body that is no form has no token.
+  const { csrf: given } = await c.req.parseBody().catch(() => ({ csrf: undefined }));
   return typeof given === 'string' && isSameText(given, csrf);
 }

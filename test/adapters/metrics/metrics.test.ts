@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { METRICS, openMetrics } from '../../../src/adapters/metrics/index.ts';
 import { instrumentedLedger, instrumentedWebhook } from '../../../src/compose/instrumentation.ts';
 
-import { NO_USAGE } from '../../../src/core/model/index.ts';
+import { Fault, NO_USAGE } from '../../../src/core/model/index.ts';
 import type { Flows, Metrics } from '../../../src/ports/index.ts';
 import { instrumentFlows } from '../../../src/runs/instrumentation.ts';
 import { startWeb } from '../../../src/server/index.ts';
@@ -228,4 +228,21 @@ describe('/metrics', () => {
       'runoff_webhook_seconds_count event=other status=202': 2,
     });
   });
+});
+
+test('while the database is down, only what is read from it is missing', async () => {
+  const { census } = memoryStore();
+  let isDown = false;
+  const metrics = openMetrics({
+    census: async () => {
+      if (isDown) throw new Fault('DATABASE_UNAVAILABLE', 'The database does not answer.');
+      return census();
+    },
+  });
+  metrics.fault('DATABASE_UNAVAILABLE');
+  expect(await scraped(metrics)).toHaveProperty('runoff_queued_runs', 0);
+  isDown = true;
+  const { text } = await metrics.exposition();
+  expect(text).not.toMatch(/^runoff_(?:runs|queued_runs|coders_waiting|executors)\b/m);
+  expect(text).toContain('runoff_faults_total{code="DATABASE_UNAVAILABLE"} 1\n');
 });
