@@ -48,7 +48,7 @@ test.each<[string, readonly string[], RegExp]>([
   ['there is no such date', ['arena', 'mine', 'x', '--since', '2026-02-31'], /or a date of the past/],
   ['the time is before git', ['arena', 'mine', 'x', '--since', '9999y'], /not before 1970/],
   ['the time is nothing', ['arena', 'mine', 'x', '--since', '0d'], /Give a time such as 90d/],
-  ['the budget is none', ['run', 'x', '--budget', '$5000'], /US dollars, up to \$1,000/],
+  ['the budget is none', ['run', 'x', '--budget', '$5000'], /US dollars, from \$0\.01 to \$1,000/],
   [
     'the model is no name',
     ['run', 'x', '--models', '@gpt'],
