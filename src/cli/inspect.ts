@@ -90,7 +90,7 @@ export async function cancelHere(shell: Shell, runId: RunId, json: boolean): Pro
   try {
     await viewById(world, runId);
     await world.engine.launch(flows(world));
-    const stopped = await cancelRun(world, runId, 'cancelled from the command line');
+    const stopped = await cancelRun(world, runId, 'it was cancelled from the command line');
     const words = stopped ? 'is cancelled.' : whyNotCancelled(await loadRun(world, runId));
     shell.screen.out(json ? document({ run: runId, cancelled: stopped }) : `Run ${runId} ${words}\n`);
     return EXIT.done;

@@ -93,7 +93,8 @@ async function applyTo(
       return outdated === null ? pickHere(world, run, command.alias, id) : refusedLocally(outdated);
     }
     case 'cancel':
-      if (await cancelRun(world, run, 'cancelled on its page')) return doneLocally('the run is cancelled');
+      if (await cancelRun(world, run, 'it was cancelled on its page'))
+        return doneLocally('the run is cancelled');
       return isOver((await loadRun(world, run)).state)
         ? doneLocally('the run had already ended')
         : refusedLocally(

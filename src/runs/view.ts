@@ -45,6 +45,7 @@ export async function viewOf(
   const view = {
     ...work.view(viewFrom(run, work.candidates, usd, workEndedAt(run) ?? world.clock.now())),
     ...(pageUrl === null ? {} : { pageUrl }),
+    ...(await whyEnded(world.store, run)),
   };
   if (isQueued(run)) {
     const order = await queuedRuns(world.store);
@@ -63,6 +64,12 @@ export async function viewOf(
     ...(votes.length > 0 ? { votes } : {}),
     ...(picks.length > 0 ? { picks } : {}),
   };
+}
+
+async function whyEnded(store: Store, { id, state }: RunRecord): Promise<Pick<RunView, 'endedBecause'>> {
+  if (state !== 'cancelled' && state !== 'closed') return {};
+  const last = (await store.transitions(id)).findLast(({ to }) => to === state);
+  return last ? { endedBecause: last.cause } : {};
 }
 
 /** When a run's own work ended, regardless of later events on its pull request; null while it is active. */

@@ -28,14 +28,16 @@ test('each command has a reply where no run exists', async () => {
       const { outcome, reply } = await s.say(example, { on });
       said.push(`#${on} ${example.split(' ')[1]}: ${outcome}. ${reply ?? 'No word.'}`);
       for (const living of await s.store.idsIn(RUN_STATES.filter((state) => !isFinal(state))))
-        await s.store.transition(living, 'cancelled', 'test', 1);
+        await s.store.transition(living, 'cancelled', 'mona cancelled it', 1);
     }
   }
   expect(said).toMatchInlineSnapshot(`
     [
       "#7 run: done. No word.",
       "#12 run: refused. **Runoff:** \`/auto-dev run\` works only on issues. On a pull request, \`/auto-dev review\` addresses review comments and \`/auto-dev fix\` fixes failing checks.",
-      "#7 status: done. **Run \`r0000000001\`: cancelled**, –.",
+      "#7 status: done. **Run \`r0000000001\`: cancelled**, –.
+
+    It stopped because mona cancelled it.",
       "#12 status: done. There is no run here. To start one, comment \`/auto-dev run\` on an issue or add the label \`auto-dev\` to it.",
       "#7 cancel: refused. **Runoff:** There is no active run here.",
       "#12 cancel: refused. **Runoff:** There is no active run here.",
@@ -212,7 +214,10 @@ describe('on a finished run', () => {
     await shown(s, 'choice');
     expect((await s.say('/auto-dev cancel')).note).toBe('the run no longer waits for a choice');
     expect((await run(s)).state).toBe('closed');
-    expect(boxes(s).body).toContain('No candidate was picked');
+    expect(boxes(s).body).toContain(
+      '### No candidate was picked\n\n**B** is ranked first, but the evidence does not decide. It passes',
+    );
+    expect(boxes(s).body).toContain('The run ended before anyone chose, because mona cancelled it.');
     expect(boxes(s).body).not.toContain('- [ ]');
     expect((await s.say('/auto-dev pick B')).outcome).toBe('refused');
     expect(s.repository.pulls.size).toBe(0);

@@ -7,7 +7,6 @@ import {
   joinBlocks,
   noSurvivorAdvice,
   pageLine,
-  restartText,
   unopenedText,
   votesLine,
   warningBlocks,
@@ -20,6 +19,7 @@ import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate } from '.
 import { inertSentence, link, type ReportKind } from './markdown.ts';
 import { rankingSection } from './ranking-table.ts';
 import { briefSection, debateSection, judgesSection, reviewFold } from './sections.ts';
+import { startAgainText, unpickedText } from './stopped.ts';
 import { silenceLines } from './test-facts.ts';
 import type { Diffs, RunView } from './view.ts';
 import { reasonsSection, whyNotSection } from './why-not.ts';
@@ -110,7 +110,8 @@ function pickHead(view: RunView): string {
   if (lastPick(view))
     return joinBlocks([`### ${chosenText(view)}`, ...silenceLines(view), evidenceText(view)]);
   if (!pickIsOpen(view)) {
-    return joinBlocks(['### No candidate was picked', ...silenceLines(view), evidenceText(view)]);
+    const first = [chosenText(view), evidenceText(view)].filter((text) => text !== '').join('. ');
+    return joinBlocks(['### No candidate was picked', ...silenceLines(view), first]);
   }
   const { title, blocks } = choiceText(view);
   return joinBlocks([`### ${title}`, ...silenceLines(view), ...blocks]);
@@ -148,8 +149,9 @@ function optionText(view: RunView, alias: Alias): string {
 function pickClosedText(view: RunView, diffs: Diffs): string {
   const pulled = pulledText(view, diffs);
   if (pulled !== '') return pulled;
-  const why = lastPick(view) ? '' : 'The run ended before anyone chose. ';
-  return `${why}No pull request was opened. To start again, ${inertSentence(restartText(view))}.`;
+  const why = lastPick(view) ? '' : `${unpickedText(view)} `;
+  const again = startAgainText(view);
+  return `${why}No pull request was opened.${again === '' ? '' : ` To start again, ${inertSentence(again)}.`}`;
 }
 
 /** What to do about the pull request that was opened, or that GitHub refused; empty if none was to be opened. */

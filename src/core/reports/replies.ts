@@ -101,6 +101,9 @@ export function statusReply(comment: number, view: RunView | null, statusUrl: st
     queueText(view, MARKDOWN),
     waitingText(view),
     view.state === 'awaiting_pick' ? pickText(view) : '',
+    view.state === 'cancelled' && view.endedBecause !== undefined
+      ? `It stopped because ${inertSentence(view.endedBecause, 300)}.`
+      : '',
     fatal
       ? `**Why:** ${inertSentence(fatal.message, MAX_REPLY_CHARACTERS)} **Next:** ${inertSentence(fatal.advice, 600)}`
       : '',

@@ -137,7 +137,10 @@ function state(candidate: CandidateView): string {
   // A time that ticks would be no news.
   const took = UNDER_WAY.has(candidate.state) || candidate.ms <= 0 ? '' : ` (${elapsed(candidate.ms)})`;
   const word = `${CANDIDATE_STATE_LABELS[candidate.state]}${took}`;
-  return candidate.note.trim() === '' ? word : `${word}: ${inertSentence(candidate.note, 120)}`;
+  const note = candidate.note.trim();
+  return note === '' || note === CANDIDATE_STATE_LABELS[candidate.state]
+    ? word
+    : `${word}: ${inertSentence(candidate.note, 120)}`;
 }
 
 function facts(view: RunView): string {

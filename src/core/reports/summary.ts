@@ -3,11 +3,12 @@ import type { Alias, RunState } from '../model/index.ts';
 import { chosenOf, pickable } from '../ranking/index.ts';
 import { activityLabel } from './activity.ts';
 import { blindNote, leavesChoiceToPerson } from './blind.ts';
-import { noSurvivorAdvice, restartText, unopenedText, votesLine } from './decision-sections.ts';
+import { noSurvivorAdvice, unopenedText, votesLine } from './decision-sections.ts';
 import { branchMerge, branchOf, counted, elapsed, queueText, stageNumber, stageOf } from './format.ts';
 import { choiceText, chosenText, evidenceText, lastPick, onlyCandidate, pickedBy } from './headline.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import { waitingText } from './replies.ts';
+import { startAgainText, unpickedText } from './stopped.ts';
 import { changedSinceLines, sandboxWarnings, silenceLines } from './test-facts.ts';
 import { fatalTrouble, type OutcomeView, type RunView } from './view.ts';
 
@@ -107,11 +108,10 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
     ];
   }
   if (state === 'cancelled') {
-    const last = view.dialogue?.inquiries.at(-1);
-    const why = last?.settled?.kind === 'expired' ? `It stopped because ${expiryReason(last)}. ` : '';
-    const again = view.origin.kind === 'local' ? '' : ` To start again, ${to.sentence(restartText(view))}.`;
     const kept = to.own("The run's record keeps all work done so far.");
-    return [openedText(view, to), `${why}${kept}${again}`];
+    const again = view.origin.kind === 'local' ? '' : to.sentence(startAgainText(view));
+    const next = again === '' ? '' : `To start again, ${again}.`;
+    return [openedText(view, to), nonEmpty([stoppedText(view, to), kept, next]).join(' ')];
   }
   if (stageOf(view) !== null || decision === undefined) return [];
   if (isUnopened(view))
@@ -121,7 +121,7 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
     return [withStop(title), ...blocks, votesLine(view, to), unfinishedText(view, to)];
   }
   if (isUnpicked(view)) {
-    const who = lastPick(view) ? `${chosenText(view, to)}.` : 'The run ended before anyone chose.';
+    const who = lastPick(view) ? `${chosenText(view, to)}.` : unpickedText(view, to);
     return [`${who} No pull request was opened.`, votesLine(view, to)];
   }
   if (hasNoSurvivor(view)) {
@@ -129,6 +129,13 @@ function outcomeBlocks(view: RunView, to: Markup): readonly string[] {
     return [to.sentence(decision.because, 600), unopened, unfinishedText(view, to)];
   }
   return [chosenSummary(view, to), unfinishedText(view, to)];
+}
+
+/** Who or what stopped a run. */
+function stoppedText(view: RunView, to: Markup): string {
+  const last = view.dialogue?.inquiries.at(-1);
+  const why = view.endedBecause ?? (last?.settled?.kind === 'expired' ? expiryReason(last) : undefined);
+  return why === undefined ? '' : `${to.own('It stopped because')} ${to.sentence(why, 300)}.`;
 }
 
 /** Of a run that has its result although publishing met a fault; the next pick writes what is missing. */
@@ -176,7 +183,10 @@ function nextStep(view: RunView, to: Markup): string {
   if (stageOf(view) !== null) return activeRunHelp(view, to);
   const next = (text: string) => nextSentence(text, to);
   if (awaitsChoice(view)) return next(to.own(pickHelp(view)));
-  if (isUnpicked(view)) return next(`to start again, ${to.sentence(restartText(view))}.`);
+  if (isUnpicked(view)) {
+    const again = startAgainText(view);
+    return again === '' ? '' : next(`to start again, ${to.sentence(again)}.`);
+  }
   // The advice is shown above, with the reason.
   if (state !== 'published' || isUnopened(view)) return '';
   if (outcome?.kind === 'pull' && chosenOf(view) === null) {

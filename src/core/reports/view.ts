@@ -191,6 +191,8 @@ export interface RunView {
   readonly review?: readonly WinnerReview[];
   readonly outcome?: OutcomeView;
   readonly trouble?: TroubleView;
+  /** Why it was cancelled, or ended without a merge: a clause; absent if it was not. */
+  readonly endedBecause?: string;
   /** `spent` is the cost of the whole run metered by the gateway, including the planner. */
   readonly budget: {
     readonly run: Usd;

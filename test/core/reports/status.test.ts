@@ -316,6 +316,40 @@ describe('the status comment', () => {
     `);
   });
 
+  test.each([
+    ['mona cancelled it', 'To start again, add the label `auto-dev` again or comment `/auto-dev retry`.'],
+    [
+      'the issue was closed',
+      'To start again, reopen the issue, then add the label `auto-dev` again or comment `/auto-dev retry`.',
+    ],
+    ['the issue was deleted', null],
+  ])('says why the run was stopped, and how to start again: %s', (endedBecause, again) => {
+    const kept = "The run's record keeps all work done so far.";
+    const { body } = statusComment({ ...coding(), state: 'cancelled', endedBecause });
+    expect(told(body)).toContain(
+      [`It stopped because ${endedBecause}.`, kept, again].filter((one) => one !== null).join(' '),
+    );
+    const { body: unpicked } = statusComment(waiting({ state: 'closed', endedBecause }));
+    expect(unpicked).toContain(`The run ended before anyone chose, because ${endedBecause}.`);
+    expect(unpicked.includes('start again')).toBe(again !== null);
+  });
+
+  test('of a run that was cancelled before it started does not advise to repeat it', () => {
+    const { base: _, ...queued } = coding();
+    const { body } = statusComment({ ...queued, candidates: [], state: 'cancelled' });
+    expect(body).toContain('add the label `auto-dev` again or comment `/auto-dev run`.');
+  });
+
+  test('says once that a candidate was cancelled', () => {
+    const view = coding();
+    const candidates = view.candidates.map((one) => ({
+      ...one,
+      state: 'cancelled' as const,
+      note: 'cancelled',
+    }));
+    expect(statusComment({ ...view, candidates }).body).not.toContain('cancelled: cancelled');
+  });
+
   test('says that GitHub rejected the pull request, and what to do', () => {
     const unopened = 'GitHub refused it: `Draft pull requests are not supported in this repository.`';
     const outcome = { ...TABLE, refusedBecause: unopened };
