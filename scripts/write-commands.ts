@@ -27,7 +27,7 @@ ${rows().join('\n')}
 
 ## Labels
 
-Add the label \`auto-dev\` to an issue to start a run. When the run starts, Runoff replaces the label with \`auto-dev:running\`; at the end it sets \`auto-dev:done\`, \`auto-dev:none\` or \`auto-dev:failed\`, or \`auto-dev:pick\` while a person must pick. Adding \`auto-dev\` again starts another run. Removing \`auto-dev\` before its run has started withdraws it, and stops no other run. A command that starts a run replaces one that waits in the queue for the label. Runoff removes the label of a run that was replaced or cancelled before it started, so that adding it again starts a run. Removing \`auto-dev:running\` cancels the run, as do \`/auto-dev cancel\` and closing the issue. Once the draft pull request is open, or the result is being posted, that comes too late, and the reply says so: close the pull request if you do not want it.
+Add the label \`auto-dev\` to an issue to start a run. When the run starts, Runoff replaces the label with \`auto-dev:running\`; at the end it sets \`auto-dev:done\`, \`auto-dev:none\` or \`auto-dev:failed\`, or \`auto-dev:pick\` while a person must pick. Adding \`auto-dev\` again starts another run; added during a run it starts none, and Runoff removes it without a reply. Removing \`auto-dev\` before its run has started withdraws it, and stops no other run. A command that starts a run replaces one that waits in the queue for the label. Runoff removes the label of a run that was replaced or cancelled before it started, so that adding it again starts a run. Removing \`auto-dev:running\` cancels the run, as do \`/auto-dev cancel\` and closing the issue. Once the draft pull request is open, or the result is being posted, that comes too late, and the reply says so: close the pull request if you do not want it.
 
 On a pull request, the label means \`/auto-dev fix\`: failing checks, or else the review.
 
@@ -99,9 +99,11 @@ Commands arrive by webhook. Runoff does not look for comments whose webhook neve
 | --- | --- |
 | 👀 | you have write access, and Runoff is applying the command |
 | 🚀 | done; or, of a command that starts a run, the run is requested |
-| 😕 | refused; a reply says why |
+| 😕 | refused; a reply says why, or, while a question is open, the comment with the question |
 
 A run is checked once more when its turn comes. If it is refused then, 😕 joins 🚀, and the reply is in the conversation in which the command was given.
+
+While a run waits for an answer, a command that is no answer to it gets no reply of its own: the last reason is in the comment with the question until that is settled ([decision 30](decisions/0030-durable-waits-for-people.md)). Tick one box only: Runoff undoes an edit that ticks several, and counts none of them.
 
 ## On pages
 
