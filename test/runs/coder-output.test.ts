@@ -32,6 +32,7 @@ const printed = (...lines: readonly string[]) => printedBy('claude-code', lines)
 async function printedBy(
   agent: 'claude-code' | 'command',
   lines: readonly string[],
+  patch: 'some' | 'empty' = 'some',
 ): Promise<{ readonly steps: string; readonly notes: string }> {
   const script: Script = {
     settings: { candidates: 1 },
@@ -53,6 +54,9 @@ async function printedBy(
   const watched: World = {
     ...world,
     ...(read ? { coders: new Map([['builtin', { ...coderNamed('builtin'), read }]]) } : {}),
+    ...(patch === 'empty'
+      ? { workspaces: { ...world.workspaces, collect: async () => ({ kind: 'empty' }) as const } }
+      : {}),
     gateway: {
       ...world.gateway,
       open: async (...given) => ({ ...(await world.gateway.open(...given)), key: KEY }),
@@ -124,4 +128,17 @@ test('an output that is cut in the middle keeps no part of a secret in it', asyn
   );
   for (const part of [...KEY_LINES, TOKEN.slice(0, 12), TOKEN.slice(-12)]) expect(steps).not.toContain(part);
   expect(steps.match(/characters left out/g)).toHaveLength(2 * cuts.length);
+});
+
+test('a coder that changes no file is quoted, without secrets and on one line', async () => {
+  const says = (text: string) =>
+    JSON.stringify({ type: 'assistant', message: { content: [{ type: 'text', text }] } });
+  const { notes } = await printedBy(
+    'claude-code',
+    [calls('ls'), says(`Nothing to do.\nThe key is ${TOKEN}.`)],
+    'empty',
+  );
+  expect(notes.split('\n').at(-1)).toBe(
+    'ended without changing a file; its last words: “Nothing to do. The key is [redacted].”',
+  );
 });

@@ -46,7 +46,8 @@ test('a run in which every model fails opens no pull request, and shows each rea
         'stopped after its last model call was refused: The model provider refused the key. (HTTP 401)',
       'openai/scripted-wren':
         'stopped after its last model call was refused: The model provider broke off its answer.',
-      'anthropic/scripted-idle': 'ended without changing a file',
+      'anthropic/scripted-idle':
+        'ended without changing a file; its last words: “There is nothing to do here.”',
     });
     expect(view.decision).toMatchObject({
       kind: 'none',

@@ -49,8 +49,8 @@ export function explainText(view: RunView, alias: Alias, { width, colour }: Opti
 
 function headLines(view: RunView, row: RankRow, width: number, paint: Paint): readonly string[] {
   const candidate = view.candidates.find((one) => one.alias === row.alias);
-  const place = view.ranking.find(({ alias }) => alias === row.alias)?.place;
-  const where = place === undefined ? '' : `, place ${place} of ${view.ranking.length}`;
+  const ranked = view.ranking.find(({ alias }) => alias === row.alias);
+  const where = ranked?.survivor ? `, place ${ranked.place} of ${view.ranking.length}` : '';
   const facts = candidate
     ? [
         row.contestant,
@@ -97,8 +97,9 @@ function findingLines(evidence: Evidence | undefined, width: number): readonly s
 
 function scoreLines(view: RunView, alias: Alias, width: number): readonly string[] {
   const ranked = view.ranking.find((one) => one.alias === alias);
-  if (!ranked) return [];
-  const { support, metrics } = ranked;
+  const candidate = view.candidates.find((one) => one.alias === alias);
+  if (!ranked || candidate?.patch === undefined) return [];
+  const { support, metrics, survivor } = ranked;
   const evidence = view.evidence.find((one) => one.alias === alias);
   const patch = evidence?.staticScore;
   const places =
@@ -107,7 +108,7 @@ function scoreLines(view: RunView, alias: Alias, width: number): readonly string
   return items(
     [
       `executed evidence: ${support.toFixed(2)} (logarithm of odds, ${places})`,
-      ...(metrics ? [`metrics: ${Math.round(metrics.total)} of 100 (${unless('metrics')})`] : []),
+      ...(metrics && survivor ? [`metrics: ${Math.round(metrics.total)} of 100 (${unless('metrics')})`] : []),
       ...(patch ? [`patch: ${Math.round(patch.score)} of 120 (${unless('score')})`, ...patch.because] : []),
     ],
     width,

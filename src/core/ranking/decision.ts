@@ -214,7 +214,7 @@ function nobodyPassedReason(
   if (!given && commonest === 'collected' && those.length === ranking.length) {
     const nobody =
       ranking.length === 1 ? 'The coder left no patch' : `None of the ${ranking.length} coders left a patch`;
-    return `${nobody}. ${example.alias}: ${example.gate.because}`;
+    return `${nobody}. ${endings(those)}`;
   }
   const { because } = example.gate;
   if (ranking.length === 1) return `The candidate failed the gate \`${commonest}\`: ${because}`;
@@ -223,6 +223,23 @@ function nobodyPassedReason(
       ? `All ${ranking.length} candidates failed the gate \`${commonest}\`.`
       : `None of the ${ranking.length} candidates passed every gate; ${formatList(aliases)} failed \`${commonest}\`.`;
   return `${who} ${example.alias}: ${because}`;
+}
+
+/** Maximum endings of coders that are quoted. */
+const MAX_ENDINGS = 3;
+
+/** How coders without a patch ended, a sentence for each ending. */
+function endings(
+  coders: readonly { readonly alias: Alias; readonly gate: Evidence['gates'][number] }[],
+): string {
+  const byEnding = new Map<string, Alias[]>();
+  for (const { alias, gate } of coders.toSorted((one, other) => (one.alias < other.alias ? -1 : 1)))
+    byEnding.set(gate.because, [...(byEnding.get(gate.because) ?? []), alias]);
+  const all = [...byEnding].map(
+    ([because, aliases]) => `${formatList(aliases)}: ${because}${/[.!?]”?$/.test(because) ? '' : '.'}`,
+  );
+  const more = all.length - MAX_ENDINGS;
+  return [...all.slice(0, MAX_ENDINGS), ...(more > 0 ? [`And ${more} other endings.`] : [])].join(' ');
 }
 
 function mostFrequent(names: readonly GateName[]): GateName | null {

@@ -81,17 +81,33 @@ export const restartText = (view: RunView): string =>
       : `add the label \`${view.label.replaceAll('`', '')}\` again or comment \`/auto-dev retry\``
     : 'start the run again';
 
+/** In the note of a candidate whose coder was not stopped and found nothing to change. */
+export const ENDED_UNCHANGED = 'ended without changing a file';
+
 /** No candidate has a patch: adding details to the task would hardly help. */
 const noPatchAtAll = ({ candidates }: RunView): boolean =>
   candidates.every(({ patch }) => patch === undefined);
+
+/** What to look at when no coder left a patch, up to the restart. */
+function noPatchAdvice({ candidates }: RunView, what: string): string {
+  const [idle, stopped] = [true, false].map((isIdle) =>
+    candidates.filter(({ note }) => note.includes(ENDED_UNCHANGED) === isIdle).map(({ alias }) => alias),
+  ) as [Alias[], Alias[]];
+  if (stopped.length === 0 && idle.length > 0) {
+    const [who, they, are] = idle.length === 1 ? ['the coder', 'it', 'is'] : ['the coders', 'they', 'are'];
+    return `nothing stopped ${who}: ${they} ended without changing a file. If ${they} ${are} right, there is nothing to do; otherwise describe ${what} more precisely (what should change, a test that shows it)`;
+  }
+  const whom =
+    idle.length > 0 ? formatList(stopped.toSorted()) : stopped.length === 1 ? 'the coder' : 'each coder';
+  return `find out what stopped ${whom}, fix it (a key, a provider, the budget, a limit or an agent's set-up)`;
+}
 
 /** What to do when no candidate was good enough, after “Next:”: plain text with code in backticks. */
 export function noSurvivorAdvice(view: RunView): string {
   const { origin } = view;
   const again = restartText(view);
-  if (noPatchAtAll(view))
-    return `find out what stopped each coder, fix it (a key, a provider, the budget, a limit or an agent's set-up), then ${again}.`;
   const what = origin.kind === 'local' ? 'the task' : origin.work ? 'the request' : 'the issue';
+  if (noPatchAtAll(view)) return `${noPatchAdvice(view, what)}, then ${again}.`;
   const describe = `describe ${what} more precisely (the expected behaviour, a test that shows it), then ${again}.`;
   const [best] = pickable(view);
   if (best === undefined || view.picks?.length) return describe;
@@ -150,7 +166,7 @@ const MAX_BECAUSE = 600;
 /** What was executed, on which commit, with commands and exit codes: enough to reproduce it. */
 export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number): string {
   const facts = [
-    `- Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${testedText(view)} on the same base commit`,
+    `- Run ${code(view.id)}: ${counted(view.candidates.length, 'candidate')}, ${noPatchAtAll(view) ? 'without a patch to build and test' : `${testedText(view)} on the same base commit`}`,
     ...(view.base
       ? [
           `- Base commit: ${code(view.base.sha)} (${code(view.base.ref)}); the exit code is that of the test command on the existing tests`,

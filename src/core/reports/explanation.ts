@@ -67,10 +67,9 @@ function candidateSections(view: RunView, diffs: Diffs, standing: CandidateStand
   ];
 }
 
-function head(view: RunView, { candidate }: CandidateStanding): string {
+function head(view: RunView, { candidate, ranked }: CandidateStanding): string {
   const row = rankRows(view).find(({ alias }) => alias === candidate.alias);
-  const place = view.ranking.find(({ alias }) => alias === candidate.alias)?.place;
-  const where = place === undefined ? '' : `, place ${place} of ${view.ranking.length}`;
+  const where = ranked?.survivor ? `, place ${ranked.place} of ${view.ranking.length}` : '';
   return `### Candidate ${candidate.alias}: ${row?.result ?? candidate.state}${where}\n\nRun ${code(view.id)}, ${counted(view.candidates.length, 'candidate')}.`;
 }
 
@@ -138,9 +137,9 @@ function tests(view: RunView, evidence: Evidence | undefined): string {
   return titled('What was executed', lines, MAX_SECTION.tests);
 }
 
-/** The score of each strategy, including those that did not decide. */
+/** The score of each strategy, including those that did not decide; they compare candidates that passed every gate. */
 function scores(view: RunView, { candidate, evidence, ranked }: CandidateStanding): string {
-  if (!ranked) return '';
+  if (!ranked?.survivor) return '';
   const { signals, support, metrics, votes, weighted } = ranked;
   const judged = view.judgement?.standings.find((one) => one.alias === candidate.alias);
   const share = (value: number | null) => (value === null ? 'none' : value.toFixed(2));

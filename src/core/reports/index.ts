@@ -21,7 +21,7 @@ export {
 } from './commands.ts';
 export { COMMIT_AUTHOR, commitMessage, followUpMessage } from './commit-message.ts';
 export { comparison, outcomeComment, pickComment, pickOptions } from './comparison.ts';
-export { noSurvivorAdvice } from './decision-sections.ts';
+export { ENDED_UNCHANGED, noSurvivorAdvice } from './decision-sections.ts';
 export { type DiffLineKind, diffLineKinds } from './diff-lines.ts';
 export { MAX_REPORT_COMMENTS, type ReportComments } from './diff-pages.ts';
 export { type DocumentParts, runDocument } from './document.ts';

@@ -6,7 +6,7 @@ import {
   type RunId,
   type Task,
 } from '../../core/model/index.ts';
-import { PARTIAL_WORK_JUDGED, tailOf } from '../../core/reports/index.ts';
+import { ENDED_UNCHANGED, PARTIAL_WORK_JUDGED, tailOf, visibleLine } from '../../core/reports/index.ts';
 import { moreSilence, moreTime, type Times } from '../../core/settings/index.ts';
 import type { BaseCheckout, Clock, ExecResult, Lease, Store, WorkArea } from '../../ports/index.ts';
 import type { RestorePorts } from '../base/index.ts';
@@ -55,24 +55,41 @@ export const COLLECTING = 'its patch is being collected';
 export const waitNote = ({ message }: Fault, wait: number): string =>
   `retries in ${Math.round(wait / 1000)} s: ${message}`;
 
+/** How a coder's process ended, without secrets. */
+interface Ending {
+  /** In Runoff's words; null if it ended normally. */
+  readonly how: string | null;
+  /** What its agent said last; empty for nothing. */
+  readonly lastWords: string;
+}
+
+/** Maximum code points of an agent's last words. */
+const MAX_LAST_WORDS = 200;
+
+/** Nothing stopped the coder, so only its own words tell why it changed nothing. */
+function unchangedText(lastWords: string): string {
+  const said = visibleLine(lastWords, MAX_LAST_WORDS);
+  return said === '' ? ENDED_UNCHANGED : `${ENDED_UNCHANGED}; its last words: “${said}”`;
+}
+
 type CandidateEnd = Pick<Candidate, 'state' | 'note'> & { patch?: Candidate['patch'] & object };
 
 /**
  * Stores the patch of a coder that may have filled the disk. A lack of space is then the coder's own failure, so
  * waiting would not help.
  */
-export async function storeIfItFits(work: CoderSession, ending: string | null): Promise<CandidateEnd> {
+export async function storeIfItFits(work: CoderSession, ending: Ending): Promise<CandidateEnd> {
   try {
     return await storeCandidatePatch(work, ending, (_world, _signal, keep) => keep());
   } catch (thrown) {
     if (asFault(thrown).code !== 'DISK_FULL') throw thrown;
-    return { state: 'failed', note: ending ?? 'it filled the disk' };
+    return { state: 'failed', note: ending.how ?? 'it filled the disk' };
   }
 }
 
 export async function storeCandidatePatch(
   { world, base, area, given, progress, signal }: CoderSession,
-  ending: string | null,
+  { how: ending, lastWords }: Ending,
   waiting: typeof retryOutages = retryOutages,
 ): Promise<CandidateEnd> {
   const say = async (fault: Fault, wait: number) => progress.set({ note: waitNote(fault, wait) });
@@ -83,7 +100,7 @@ export async function storeCandidatePatch(
   }
   switch (collected.kind) {
     case 'empty':
-      return { state: 'failed', note: ending ?? 'ended without changing a file' };
+      return { state: 'failed', note: ending ?? unchangedText(lastWords) };
     case 'refused':
       return { state: 'failed', note: `its patch was refused: ${collected.why}` };
     case 'patch':

@@ -89,6 +89,8 @@ async function runSession(work: CoderSession): Promise<void> {
   const redact = redactor([lease.key]);
   const steps = recordSteps(world, { ...candidate, redact });
   const noteOfEvents = noteTaker(redact);
+  const wordsOfEvents = noteTaker(redact);
+  let lastWords = '';
   try {
     progress.set({ state: 'coding', note: 'starts', ...versionOf(coder, coderVersion) });
     const { result, enough } = await runUntilStopped(work, coder, lease, times, {
@@ -96,6 +98,7 @@ async function runSession(work: CoderSession): Promise<void> {
       onEvents: (events) => {
         steps.add(events);
         const note = noteOfEvents(events);
+        lastWords = wordsOfEvents(events.filter(({ kind }) => kind === 'says')) ?? lastWords;
         if (note !== undefined) progress.set({ note, ms: world.clock.elapsed() - startedAt });
       },
     });
@@ -117,7 +120,7 @@ async function runSession(work: CoderSession): Promise<void> {
       throw programKilled(`The agent of candidate ${candidate.alias}`, { kind: 'lost', how: 'was killed' });
     }
     progress.set({ note: COLLECTING, ...used });
-    const ending = how === null ? null : redact(how);
+    const ending = { how: how === null ? null : redact(how), lastWords };
     progress.set(
       result.stopped === 'disk' ? await storeIfItFits(work, ending) : await storeCandidatePatch(work, ending),
     );

@@ -30,6 +30,18 @@ test('of given patches, none of which can be used, no coder is blamed', () => {
   );
 });
 
+test('of coders without a patch, each is named with how it ended', () => {
+  const ended = (alias: string, because: string): Evidence => {
+    const one = candidate(alias, { lost: 'collected' });
+    return { ...one, gates: one.gates.map((gate) => (gate.passed ? gate : { ...gate, because })) };
+  };
+  const idle = 'ended without changing a file';
+  const pool = [ended('A', idle), ended('B', 'stopped at its time limit of 900 s'), ended('C', idle)];
+  expect(decide(rank(pool, HOW), pool).because).toBe(
+    'None of the 3 coders left a patch. A and C: ended without changing a file. B: stopped at its time limit of 900 s.',
+  );
+});
+
 describe('candidates that behave the same', () => {
   const doing = (alias: string, group: number, asBase: number, agreement = 0.7) =>
     candidate(alias, {

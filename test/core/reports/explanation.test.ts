@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { explanation } from '../../../src/core/reports/index.ts';
-import { BEHAVIOUR, diffsOf, JUDGEMENT, judged } from './sample.ts';
+import { ENDED_UNCHANGED, explanation } from '../../../src/core/reports/index.ts';
+import { BEHAVIOUR, diffsOf, evidence, JUDGEMENT, judged } from './sample.ts';
 
 test("the explanation of a candidate has everything known about it, and separates execution from models' words", () => {
   const view = judged({ judgement: JUDGEMENT, budget: { run: 5, candidate: 2, spent: 0.58 } });
-  const evidence = view.evidence.map((one) =>
+  const found = view.evidence.map((one) =>
     one.alias === 'C' ? { ...one, behaviour: BEHAVIOUR, alike: ['B', 'C'], provenTests: 1 } : one,
   );
-  const { marker, body } = explanation({ ...view, evidence }, diffsOf(view), 'C', 991);
+  const { marker, body } = explanation({ ...view, evidence: found }, diffsOf(view), 'C', 991);
   expect(marker).toBe('<!-- runoff:reply:c991 -->');
   expect(body).toMatchInlineSnapshot(`
     "<!-- runoff:reply:c991 -->
@@ -74,6 +74,31 @@ test('the explanation of a candidate that failed a gate has the lines in questio
   );
   expect(body).toContain('-  expect(last([1])).toBe(1);');
   expect(body).not.toContain('Model opinions');
+});
+
+test('the explanation of a candidate without a patch has its last words, and no place and scores', () => {
+  const note = `${ENDED_UNCHANGED}; its last words: “There is nothing to do here.”`;
+  const view = judged();
+  const [first, ...others] = view.candidates;
+  if (!first) throw new Error('The sample has no candidate.');
+  const { patch: _none, ...idle } = { ...first, note };
+  const gate = { gate: 'collected', passed: false, because: note } as const;
+  const [own, ...rest] = view.ranking.toSorted(({ alias }) => (alias === 'A' ? -1 : 1));
+  if (!own) throw new Error('The sample is not ranked.');
+  const { body } = explanation(
+    {
+      ...view,
+      candidates: [idle, ...others],
+      evidence: view.evidence.map((one) => (one.alias === 'A' ? evidence('A', {}, gate) : one)),
+      ranking: [{ ...own, survivor: false }, ...rest],
+    },
+    {},
+    'A',
+    991,
+  );
+  expect(body).toContain('### Candidate A: left no usable patch\n');
+  expect(body).toContain('- ended without changing a file; its last words: “There is nothing to do here.”');
+  expect(body).not.toMatch(/Evidence:|Metrics:/);
 });
 
 test('the explanation of an unknown letter says so', () => {

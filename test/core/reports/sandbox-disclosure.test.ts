@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import {
   commitMessage,
   comparison,
+  ENDED_UNCHANGED,
   noSurvivorAdvice,
+  outcomeComment,
   pullRequest,
   shortContestantNames,
   statusComment,
@@ -95,6 +97,14 @@ test('a run without patches gives no advice to write a better task', () => {
   const view = { ...nobody(), candidates };
   expect(noSurvivorAdvice(view)).toMatch(
     /^find out what stopped each coder.*budget, a limit or an agent's set-up/,
+  );
+  expect(outcomeComment(view, {})[0].body).toContain(': 2 candidates, without a patch to build and test\n');
+  const idle = candidates.map((one) => ({ ...one, note: `${ENDED_UNCHANGED}; its last words: “Done.”` }));
+  expect(noSurvivorAdvice({ ...view, candidates: idle })).toBe(
+    'nothing stopped the coders: they ended without changing a file. If they are right, there is nothing to do; otherwise describe the issue more precisely (what should change, a test that shows it), then add the label `auto-dev` again or comment `/auto-dev retry`.',
+  );
+  expect(noSurvivorAdvice({ ...view, candidates: [...candidates.slice(0, 1), ...idle.slice(1)] })).toMatch(
+    /^find out what stopped A, fix it/,
   );
   expect(noSurvivorAdvice(nobody())).toMatch(
     /tests that A breaks should change.*pick A.*describe the issue more prec/,
