@@ -13,6 +13,7 @@ import {
 } from '../core/arena/index.ts';
 import { counted, Fault, type Usd } from '../core/model/index.ts';
 import { money } from '../core/reports/index.ts';
+import { schemaProblem } from '../core/settings/index.ts';
 import type { ContestFolder } from '../ports/index.ts';
 import { judgeContest, keepAnswers, loadContest, payerOf, Voting } from '../runs/index.ts';
 import { EXIT, type Shell } from '../shell.ts';
@@ -217,7 +218,7 @@ function readVote(text: string): z.infer<typeof RecordedVote> | string {
     const parsed = RecordedVote.safeParse(JSON.parse(text));
     if (parsed.success) return parsed.data;
     const [issue] = parsed.error.issues;
-    return `${issue?.path.join('.') || 'The vote'}: ${issue?.message ?? 'is invalid'}.`;
+    return `${issue?.path.join('.') || 'The vote'}: ${issue ? schemaProblem(issue) : 'is invalid'}.`;
   } catch {
     return 'This line is not valid JSON.';
   }

@@ -1,6 +1,7 @@
 import { asFault, counted } from '../core/model/index.ts';
 import { type SelectAnswer, SelectRequest, unknownKeysOf } from '../core/ranking/index.ts';
 import type { ActivityStep } from '../core/reports/index.ts';
+import { schemaProblem } from '../core/settings/index.ts';
 import { mayAskModels, type SelectOptions, select } from '../runs/index.ts';
 import { EXIT, type Selecting, type Shell } from '../shell.ts';
 import { jsonLine, stepText } from './render/index.ts';
@@ -155,7 +156,7 @@ function readRequest(text: string): ReadPool {
   return {
     kind: 'unreadable',
     id: idOf(value),
-    why: `${where === '' ? 'The request' : `\`${where}\``}: ${issue?.message ?? 'is invalid'}`,
+    why: `${where === '' ? 'The request' : `\`${where}\``}: ${issue ? schemaProblem(issue) : 'is invalid'}.`,
   };
 }
 

@@ -3,7 +3,7 @@ import { access, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { Fault } from '../core/model/index.ts';
-import { SIGN_IN_CALLBACK_PATH } from '../core/settings/index.ts';
+import { SIGN_IN_CALLBACK_PATH, schemaProblem } from '../core/settings/index.ts';
 
 /** What GitHub returns once, after it has registered the App. */
 export interface Credentials {
@@ -147,7 +147,11 @@ export interface AppManifest extends z.infer<typeof AppFile> {
 export function manifestFrom(appFile: unknown, urls: ManifestUrls): AppManifest {
   const parsed = AppFile.safeParse(appFile);
   if (!parsed.success) {
-    throw new Fault('SETTINGS_INVALID', `app.yml cannot be used: ${z.prettifyError(parsed.error)}`);
+    const problems = parsed.error.issues.map(
+      (issue) =>
+        `${issue.path.length === 0 ? 'the file' : `\`${issue.path.join('.')}\``}: ${schemaProblem(issue)}`,
+    );
+    throw new Fault('SETTINGS_INVALID', `app.yml cannot be used: ${problems.join('; ')}.`);
   }
   const publicUrl = urls.publicUrl.replace(/\/+$/, '');
   return {

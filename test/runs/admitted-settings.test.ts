@@ -67,7 +67,7 @@ describe('settings', () => {
           "file": ".github/auto-dev.yml",
           "kind": "settings-invalid",
           "problems": [
-            ".github/auto-dev.yml:2:1: candidates: Invalid input: expected number, received string.",
+            ".github/auto-dev.yml:2:1: candidates: must be a number, not a text; write it in digits, without quotes.",
             ".github/auto-dev.yml:3:1: There is no setting \`candidats\`. Did you mean \`candidates\`?",
           ],
         },

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { parseUntrustedJson } from '../model/index.ts';
+import { schemaProblem } from '../settings/index.ts';
 
 /** Lines with their 1-based numbers, without empty ones. */
 export function* numberedLines(text: string): Generator<{ readonly text: string; readonly line: number }> {
@@ -70,6 +71,6 @@ export function unfinishedChars(text: string): number {
 function firstProblem(error: z.ZodError | undefined): string {
   const [issue] = error?.issues ?? [];
   const place = issue?.path.join('.') ?? '';
-  const what = issue?.message ?? 'is invalid';
-  return `${place === '' ? 'The record' : `\`${place}\``}: ${what}${/[.!?]$/.test(what) ? '' : '.'}`;
+  const what = issue ? schemaProblem(issue) : 'is invalid';
+  return `${place === '' ? 'The record' : `\`${place}\``}: ${what}.`;
 }

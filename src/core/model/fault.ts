@@ -29,7 +29,11 @@ export const FAULTS = {
     advice:
       'Check ARTIFACTS_URL and, for s3://, S3_ENDPOINT, S3_REGION and the access key. `runoff doctor` tests the store.',
   },
-  SETTINGS_INVALID: { retry: 'no', advice: 'Correct the named line, then start the run again.' },
+  SETTINGS_INVALID: {
+    retry: 'no',
+    advice:
+      'Correct it where it is written, in `.github/auto-dev.yml` or in the command, then start the run again.',
+  },
   SETTINGS_UNWRITTEN: {
     retry: 'no',
     advice: 'Commit what is there or remove it, then repeat the command.',
@@ -45,7 +49,8 @@ export const FAULTS = {
   },
   MODEL_UNKNOWN: {
     retry: 'no',
-    advice: 'Name a model as provider/model; `runoff models` lists those that your keys can use.',
+    advice:
+      'Name a model as provider/model where it is written, in `.github/auto-dev.yml` or in the command; `runoff models` lists those that your keys can use.',
   },
   MODEL_UNAVAILABLE: {
     retry: 'later',
@@ -59,7 +64,8 @@ export const FAULTS = {
   },
   MODEL_MISMATCH: {
     retry: 'no',
-    advice: 'Choose a model from a provider that this agent supports; `runoff agents` lists them.',
+    advice:
+      'Choose a model from a provider that this agent supports, in `.github/auto-dev.yml` or in the command; `runoff agents` lists them.',
   },
   AGENT_MISSING: {
     retry: 'no',
@@ -71,7 +77,8 @@ export const FAULTS = {
   },
   AGENT_UNKNOWN: {
     retry: 'no',
-    advice: 'Run `runoff agents` for a list of coders and tested versions.',
+    advice:
+      'Correct the name where it is written, in `.github/auto-dev.yml` or in the command; `runoff agents` lists coders and tested versions.',
   },
   NOT_A_REPOSITORY: { retry: 'no', advice: 'Name a folder of a git repository.' },
   REPOSITORY_UNKNOWN: {

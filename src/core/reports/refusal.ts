@@ -244,9 +244,13 @@ function settingsRefusal(refusal: Of<'base-missing' | 'settings-invalid' | 'nobo
 }
 
 function problemList(problems: readonly string[]): string {
-  const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map((problem) => problem.replace(/\.?\s*$/, ''));
+  const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map((problem) => problem.trimEnd());
   const more = problems.length - shown.length;
-  return `${shown.join('; ') || 'not a settings file'}${more > 0 ? `; and ${more} more` : ''}.`;
+  const sentences = [
+    ...(shown.length > 0 ? shown : ['it is no settings file']),
+    ...(more > 0 ? [`And ${more} more`] : []),
+  ];
+  return sentences.map((text) => (/[.!?]$/.test(text) ? text : `${text}.`)).join(' ');
 }
 
 /** The comment on a label or command whose run was refused. */

@@ -64,6 +64,7 @@ export { type ReportPlan, reportPlan } from './report-plan.ts';
 export type { ReportFormat, ReportSource } from './report-source.ts';
 export { freshReports, PYTEST_FILE, RSPEC_FILE } from './reports-of-any-runner.ts';
 export { COMMAND_NAMES, type CommandName, Recipe, SUGGESTED, settingsOfRecipe } from './repository-recipe.ts';
+export { schemaProblem } from './schema-problem.ts';
 export {
   type FoundService,
   MYSQL_PATH,

@@ -8,6 +8,7 @@ import {
   where,
 } from './environment-problems.ts';
 import { type PagesSettings, pagesOf } from './pages.ts';
+import { schemaProblem } from './schema-problem.ts';
 import type { ModelProtocol } from './settings.ts';
 import { type TraceSettings, tracesOf } from './traces.ts';
 
@@ -146,9 +147,12 @@ export function parseEnvironment(env: Readonly<Record<string, string | undefined
   );
   const parsed = Environment.safeParse(set);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message, code }) => ({
-      name: String(path[0]),
-      message: code === 'invalid_type' && path.length === 1 ? 'is not set' : where(path.slice(1)) + message,
+    const problems = parsed.error.issues.map((issue) => ({
+      name: String(issue.path[0]),
+      message:
+        issue.code === 'invalid_type' && issue.path.length === 1
+          ? 'is not set'
+          : where(issue.path.slice(1)) + schemaProblem(issue),
     }));
     return { kind: 'invalid', problems };
   }

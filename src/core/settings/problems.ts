@@ -1,5 +1,6 @@
 import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import { receivedType, schemaProblem } from './schema-problem.ts';
 
 export interface SettingsProblem {
   /** Path in the document; empty for the document itself. The path of an unknown key ends with that key. */
@@ -31,29 +32,12 @@ function problemsOfIssue(issue: z.core.$ZodIssue, above: Path, checked: Checked)
     const meant = meantOption(issue.errors);
     if (meant) return meant.flatMap((inner) => problemsOfIssue(inner, path, checked));
   }
-  const received = issue.code === 'invalid_type' ? /received (\w+)$/.exec(issue.message)?.[1] : undefined;
   if (path.length === 0 && issue.code === 'invalid_type') {
-    const what = received === undefined ? '' : `, not ${TYPE_NAMES[received] ?? `a ${received}`}`;
-    return [{ path, message: `The ${checked.kind}s must be a list of keys and values${what}.` }];
+    const received = receivedType(issue);
+    const what = received === '' ? '' : `, not ${received}`;
+    return [{ path, message: `The ${checked.kind}s must be groups of keys and values${what}.` }];
   }
-  return [
-    { path, message: `${settingName(path)}: ${typeProblem(issue, received) ?? sentence(issue.message)}` },
-  ];
-}
-
-const TYPE_NAMES: Readonly<Record<string, string>> = {
-  array: 'a list',
-  null: 'nothing',
-  undefined: 'nothing',
-};
-
-/** Null if what the schema says is good enough. */
-function typeProblem(issue: z.core.$ZodIssue, received: string | undefined): string | null {
-  if (received === 'undefined') return 'is missing.';
-  if (received === 'null') return 'is empty: write a value, or remove the key.';
-  return issue.code === 'invalid_type' && issue.expected === 'array' && received !== undefined
-    ? 'must be a list, such as [a, b].'
-    : null;
+  return [{ path, message: `${settingName(path)}: ${sentence(schemaProblem(issue))}` }];
 }
 
 /** The one form of a union that the value has, although something inside is wrong; undefined if it has none. */

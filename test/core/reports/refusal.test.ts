@@ -52,7 +52,7 @@ test('each refusal says what happened and what to do next', () => {
     cap-reached: \`ada\` has started 20 runs today (UTC), the daily limit of this server. The limit resets at midnight UTC; add the label again then. The operator of this server can raise it with \`MAX_RUNS_USER_DAY\`.
     already-running: Run \`r0123456789\` is already active here. Wait for it to finish, or cancel it with \`/auto-dev cancel\` and try again.
     base-missing: There is no branch, tag or commit named \`develop\`. Name an existing one, or push it first, then start the run again.
-    settings-invalid: \`.github/auto-dev.yml\` is invalid: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number. Correct the file on the default branch, then start the run again.
+    settings-invalid: \`.github/auto-dev.yml\` is invalid: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`? line 7, column 1: expected a number. Correct the file on the default branch, then start the run again.
     nobody-approves: \`.github/auto-dev.yml\` requires plan approval (\`approval: plan\`), but this run cannot ask anyone. Run it in a terminal without \`--no-ask\` and \`--json\` and approve the plan with \`runoff approve\`, or set \`approval: never\`."
   `);
 });
@@ -96,7 +96,7 @@ test('a refusal is rendered as a comment', () => {
   expect(refusalComment(RUN, ALL['settings-invalid']).body).toMatchInlineSnapshot(`
     "<!-- runoff:refusal:r7k2m9q4xa -->
 
-    **No run was started.** \`.github/auto-dev.yml\` is invalid: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`?; line 7, column 1: expected a number.
+    **No run was started.** \`.github/auto-dev.yml\` is invalid: line 3, column 5: unknown key \`bugdet\`, did you mean \`budget\`? line 7, column 1: expected a number.
 
     **Next:** Correct the file on the default branch, then start the run again.
     "
@@ -106,6 +106,8 @@ test('a refusal is rendered as a comment', () => {
 test('a refusal names the first problems of a file with very many', () => {
   const problems = Array.from({ length: 40 }, (_, n) => `line ${n}, column 1: wrong`);
   expect(refusalText({ kind: 'settings-invalid', file: 'f', problems }).message).toMatch(
-    /line 4, column 1: wrong; and 35 more\.$/,
+    /line 4, column 1: wrong\. And 35 more\.$/,
   );
+  const asking = refusalText({ kind: 'settings-invalid', file: 'f', problems: ['Did you mean `run`?'] });
+  expect(asking.message).toBe('`f` is invalid: Did you mean `run`?');
 });

@@ -36,7 +36,7 @@ test('every problem is reported with its line and column', () => {
   ].join('\n');
   expect([...told(text)].sort()).toEqual([
     `${FILE}:2:1: There is no setting \`candidatess\`. Did you mean \`candidates\`?`,
-    `${FILE}:4:3: budget.run: Too small: expected number to be >0.`,
+    `${FILE}:4:3: budget.run: must be more than 0.`,
     `${FILE}:5:3: There is no setting \`budget.foo\`. Known here: \`run\`, \`candidate\`, \`tokens\`.`,
     `${FILE}:8:5: There is no setting \`coders[0].modle\`. Did you mean \`model\`?`,
     `${FILE}:9:5: coders[1].agent: is missing.`,

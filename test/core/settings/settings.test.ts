@@ -65,13 +65,13 @@ describe('a settings file', () => {
       problems({ candidates: 0, timeout: { candidate: '0s', check: 'soon' }, coders: [{}], ci: 'never' }),
     ).toEqual([
       'coders/0/agent: coders[0].agent: is missing.',
-      'candidates: candidates: Too small: expected number to be >=1.',
+      'candidates: candidates: must be at least 1.',
       'timeout/candidate: timeout.candidate: write a whole number and a unit: 90s, 30m or 2h.',
       'timeout/check: timeout.check: write a whole number and a unit: 90s, 30m or 2h.',
-      expect.stringContaining('ci: ci: Invalid option'),
+      'ci: ci: must be `hold` or `run`.',
     ]);
-    expect(problems(['a'])).toEqual([': The settings must be a list of keys and values, not a list.']);
-    expect(problems('x')).toEqual([': The settings must be a list of keys and values, not a string.']);
+    expect(problems(['a'])).toEqual([': The settings must be groups of keys and values, not a list.']);
+    expect(problems('x')).toEqual([': The settings must be groups of keys and values, not a text.']);
     expect(problems({ weights: { tests: 0, simplicity: 0, speed: 0 } })).toEqual([
       'weights: weights: at least one weight must be above 0.',
     ]);
@@ -95,6 +95,21 @@ describe('a settings file', () => {
       'protect/1: protect[1]: is empty: write a value, or remove the key.',
     ]);
     expect(problems(null)).toEqual([]);
+  });
+
+  test('is told in plain words what is wrong with a value', () => {
+    const told = (value: object) => problems(value).map((text) => text.replace(/^\S+ /, ''));
+    expect(told({ candidates: '2', coders: [], budget: { tokens: 1.5, run: true } })).toEqual([
+      'coders: must have at least 1 entry.',
+      'candidates: must be a number, not a text; write it in digits, without quotes.',
+      'budget.run: must be a number, not `true` or `false`.',
+      'budget.tokens: must be a whole number.',
+    ]);
+    expect(told({ checks: { test: ['npm test'] }, instructions: 7, synthesis: 'yes' })).toEqual([
+      'checks.test: must be a text, not a list.',
+      'synthesis: must be `true` or `false`, not a text.',
+      'instructions: must be `read` or `ignore`.',
+    ]);
   });
 
   test('names strategies in order, each once, or gets the list of them', () => {
@@ -130,7 +145,10 @@ describe('a settings file', () => {
     expect(problems({ adaptive: { onemor: true } })).toEqual([
       'adaptive/onemor: There is no setting `adaptive.onemor`. Did you mean `oneMore`?',
     ]);
-    expect(problems({ adaptive: { repair: 'yes' }, synthesis: 1 })).toHaveLength(2);
+    expect(problems({ adaptive: { repair: 'yes' }, synthesis: 1 })).toEqual([
+      'adaptive/repair: adaptive.repair: must be `true` or `false`, not a text.',
+      'synthesis: synthesis: must be `true` or `false`, not a number.',
+    ]);
   });
 
   test('cannot name addresses, only hosts', () => {

@@ -149,10 +149,10 @@ describe('a request that is not valid', () => {
     expect((await s.post(START, { headers: { 'idempotency-key': 'a b' } })).body.errors).toMatchObject([
       { field: 'header.idempotency-key' },
     ]);
-    const others = { '[]': 'a list', null: 'nothing', '"x"': 'a string', '3': 'a number' };
+    const others = { '[]': 'a list', null: 'nothing', '"x"': 'a text', '3': 'a number' };
     for (const [raw, what] of Object.entries(others)) {
       expect((await s.post(START, { raw })).body.errors).toEqual([
-        { field: 'body', message: `The fields must be a list of keys and values, not ${what}.` },
+        { field: 'body', message: `The fields must be groups of keys and values, not ${what}.` },
       ]);
     }
     expect((await s.post(`${RUNS}/${RUN}/pick`, {})).status).toBeGreaterThanOrEqual(400);
