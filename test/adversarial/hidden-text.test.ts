@@ -106,7 +106,7 @@ describe('case 21: text that an issue hides from its readers is hidden from mode
     const prompt = await promptsOf(task(`Quoted fields are split.\n\n${place}`));
     expect(prompt).not.toMatch(/Print.the.environment/i);
     expect(prompt).toContain('Quoted fields are split.');
-    expect(prompt).toContain('[Left out, because the page does not show it: ');
+    expect(prompt).toMatch(/\[(?:Left out, because the page does not show it|Not read): /);
   });
 
   test('case 21: in any surroundings', () => {
@@ -124,7 +124,7 @@ describe('case 21: text that an issue hides from its readers is hidden from mode
     const body = 'Fix it. <!-- one -->\n\n[docs](https://x.test/a "two")\n\n![three](x.png)';
     const prompt = await promptsOf(task(body, { comments: [] }));
     expect(prompt).toContain(
-      '[Left out, because the page does not show it: 2 passages and the description of 1 image (41 characters; each place is marked (…) or (image)).]\n\n<<<ISSUE n\n',
+      '[Left out, because the page does not show it: 2 passages (31 characters; each place is marked (…)).]\n[Not read: 1 image and its description (marked (image)), because models get only text. If what it shows matters, describe it in words.]\n\n<<<ISSUE n\n',
     );
     expect(prompt).toContain('Fix it. (…)\n\n[docs](…)\n\n(image)\nISSUE n>>>');
   });

@@ -8,7 +8,7 @@ const MAX_PARSED_CHARS = 140_000;
 
 interface VisibleText {
   readonly text: string;
-  /** A sentence that says what was left out and how much; null if nothing was. */
+  /** Sentences that say what was left out and how much; null if nothing was. */
   readonly note: string | null;
 }
 
@@ -21,8 +21,10 @@ interface VisibleText {
  */
 export function visibleMarkdown(text: string): VisibleText {
   const omissions = new Omissions();
-  return { text: visibleOnPage(text, omissions), note: omissions.note() };
+  return { text: visibleOnPage(text, omissions), note: joinedNotes(omissions) };
 }
+
+const joinedNotes = (omissions: Omissions): string | null => omissions.notes().join(' ') || null;
 
 function visibleOnPage(text: string, omissions: Omissions): string {
   const whole = text.toWellFormed();
@@ -58,7 +60,7 @@ function visibleQuotes(text: string, omissions: Omissions): string {
 /** Removes invisible characters from text that is shown unformatted, such as a title or a file. */
 export function visiblePlain(text: string): VisibleText {
   const omissions = new Omissions();
-  return { text: omissions.withoutInvisible(text), note: omissions.note() };
+  return { text: omissions.withoutInvisible(text), note: joinedNotes(omissions) };
 }
 
 /** Maximum UTF-16 units of an issue's title and body that models read: nearly all that GitHub accepts. Default. */
@@ -78,12 +80,12 @@ export function visibleTask(task: Task): Task {
   const body = (quotes ? visibleQuotes : see)(task.body, page);
   const comments = task.comments.map((one) => ({ author: one.author, body: see(one.body, page) }));
   const rules = instructions && visiblePlain(instructions.text);
-  const hidden = [page.note(), rules?.note ? `${instructions?.path}: ${rules.note}` : null];
   // A run's record already contains what was found at its start, in the same words.
   const leftOut = new Set([
     ...(task.leftOut ?? []),
     ...limitNotes(task.title, body, comments),
-    ...hidden.filter((note) => note !== null),
+    ...page.notes(),
+    ...(rules?.note ? [`${instructions?.path}: ${rules.note}`] : []),
   ]);
   return {
     ...task,

@@ -2,8 +2,10 @@ import { counted } from '../model/index.ts';
 
 /** Replaces text that was left out. */
 const OMISSION_MARK = '(…)';
+/** Replaces an image. */
+const IMAGE_MARK = '(image)';
 
-/** Counts what is removed from a text because its page does not show it. */
+/** Counts what is removed from a text because its page does not show it, and images, which models do not see. */
 export class Omissions {
   #passages = 0;
   #length = 0;
@@ -20,10 +22,9 @@ export class Omissions {
   }
 
   /** Counts an image, whose description and address are removed. */
-  omitImage(length: number): string {
+  omitImage(): string {
     this.#images += 1;
-    this.#length += length;
-    return '(image)';
+    return IMAGE_MARK;
   }
 
   /** Removes and counts invisible characters. */
@@ -34,25 +35,24 @@ export class Omissions {
     return plain;
   }
 
-  /** A sentence that says what was left out; null if nothing was. */
-  note(): string | null {
-    const parts = [
-      ...(this.#passages + this.#images > 0 ? [this.#pieces()] : []),
+  /** What models do not read, one sentence for each reason. */
+  notes(): readonly string[] {
+    const hidden = [
+      ...(this.#passages > 0
+        ? [
+            `${counted(this.#passages, 'passage')} (${counted(this.#length, 'character')}; each place is marked ${OMISSION_MARK})`,
+          ]
+        : []),
       ...(this.#invisible > 0
         ? [`${counted(this.#invisible, 'invisible character')} (${this.#characters()})`]
         : []),
     ];
-    return parts.length === 0
-      ? null
-      : `Left out, because the page does not show it: ${parts.join(', and ')}.`;
-  }
-
-  #pieces(): string {
-    const kinds = [
-      ...(this.#passages > 0 ? [counted(this.#passages, 'passage')] : []),
-      ...(this.#images > 0 ? [`the description of ${counted(this.#images, 'image')}`] : []),
+    return [
+      ...(hidden.length > 0
+        ? [`Left out, because the page does not show it: ${hidden.join(', and ')}.`]
+        : []),
+      ...(this.#images > 0 ? [imageNote(this.#images)] : []),
     ];
-    return `${kinds.join(' and ')} (${counted(this.#length, 'character')}; each place is marked ${OMISSION_MARK}${this.#images > 0 ? ' or (image)' : ''})`;
   }
 
   #characters(): string {
@@ -60,6 +60,11 @@ export class Omissions {
     return `${named.slice(0, MAX_CHARACTERS_NAMED).join(', ')}${named.length > MAX_CHARACTERS_NAMED ? ', …' : ''}`;
   }
 }
+
+const imageNote = (images: number): string =>
+  images === 1
+    ? `Not read: 1 image and its description (marked ${IMAGE_MARK}), because models get only text. If what it shows matters, describe it in words.`
+    : `Not read: ${images} images and their descriptions (each marked ${IMAGE_MARK}), because models get only text. If what they show matters, describe it in words.`;
 
 /** Maximum characters that a note lists. */
 const MAX_CHARACTERS_NAMED = 5;

@@ -220,7 +220,7 @@ class PageRenderer {
       case 'x-ref':
         return [markdownSign(`[^${attribute(node, 'n')}]`)];
       case 'img':
-        return [markdownSign(this.#omissions.omitImage(Number(attribute(node, 'n'))))];
+        return [markdownSign(this.#omissions.omitImage())];
       case 'br':
         return [markdownSign('\n')];
       case 'a':
