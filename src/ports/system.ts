@@ -48,8 +48,8 @@ export interface Metrics {
   /** A candidate's state after its coder ended. */
   candidate(state: CandidateState): void;
   /**
-   * All metrics as text for a scrape. Rejects if the store cannot be read: incomplete metrics would look like an idle
-   * server.
+   * All metrics as text for a scrape, without those that are read from the store while the database does not answer: the
+   * others tell of just that outage.
    */
   exposition(): Promise<{ readonly contentType: string; readonly text: string }>;
 }

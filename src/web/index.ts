@@ -1,4 +1,5 @@
 import { type Context, Hono } from 'hono';
+import { accepts } from 'hono/accepts';
 import { asFault, OUTAGES } from '../core/model/index.ts';
 import { newRunPages, runActions } from './actions/index.ts';
 import { openApi } from './api/index.ts';
@@ -119,8 +120,8 @@ async function withVisibleRun(c: Context<WebEnv>, id: string, next: () => Promis
 function sendAsset(c: Context<WebEnv>, { assets }: WebParts, address: string): Response | Promise<Response> {
   const found = assets.file(address);
   if (!found) return c.notFound();
-  // `gzip;q=0` refuses it.
-  const zipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(c.req.header('accept-encoding') ?? '');
+  const zipped =
+    accepts(c, { header: 'Accept-Encoding', supports: ['gzip'], default: 'identity' }) === 'gzip';
   return c.body(zipped ? found.gzip : found.bytes, 200, {
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': found.type,

@@ -223,6 +223,12 @@ describe('every page', () => {
     const address = /href="(\/assets\/pages\.[0-9a-f]{16}\.css)"/.exec(text)?.[1] ?? '';
     const asset = await world.get(address, null);
     expect(asset.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+    const encodedFor = async (accepted: string) =>
+      (await world.get(address, null, { headers: { 'accept-encoding': accepted } })).headers.get(
+        'content-encoding',
+      );
+    expect(await encodedFor('br, gzip')).toBe('gzip');
+    expect(await encodedFor('gzip;q=0, identity')).toBeNull();
     expect((await world.get('/assets/..%2findex.ts', null)).status).toBe(404);
   });
 

@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { asFault } from '../../core/model/index.ts';
+import { asFault, unlessAborted } from '../../core/model/index.ts';
 import type { Census, Metrics } from '../../ports/index.ts';
 
 /** Every metric: name, meaning and labels. `docs/operations-metrics.md` lists the same. */
@@ -100,12 +100,16 @@ export function openMetrics({ census }: MetricsOptions): Metrics {
   };
 }
 
-/** Null while the database is down: what is unknown is missing, and all other metrics are needed most then. */
+/** Milliseconds for the census. Our default: half of what a Prometheus server waits for a scrape. */
+const CENSUS_MS = 5_000;
+
+/** Null while the database does not answer: what is unknown is missing, and all other metrics are needed most then. */
 async function censusIfReached(census: MetricsOptions['census']): Promise<Census | null> {
+  const late = AbortSignal.timeout(CENSUS_MS);
   try {
-    return await census();
+    return await unlessAborted(census(), late);
   } catch (thrown) {
-    if (asFault(thrown).code !== 'DATABASE_UNAVAILABLE') throw thrown;
+    if (!late.aborted && asFault(thrown).code !== 'DATABASE_UNAVAILABLE') throw thrown;
     return null;
   }
 }
