@@ -37,7 +37,7 @@ In a locked conversation GitHub lets an App set labels, but neither comment nor 
 
 A command must be the first thing in a comment: \`/auto-dev\`, a space, the command. Empty lines before it are allowed. It works in comments on issues, on pull requests and on lines of a pull request.
 
-Runoff ignores commands in quotations, lists, code and HTML comments, further down in the text, indented by four spaces, or with look-alike or invisible characters (\`／auto-dev\`, a Cyrillic \`а\`). It also ignores \`/autodev\`, \`/auto-dev:help\` and \`/auto-dev, help\`, without a reply. It reads a comment once, when it is posted: editing it neither adds nor withdraws a command.
+Runoff ignores commands in quotations, lists, code and HTML comments, further down in the text, indented by four spaces, or with look-alike or invisible characters (\`／auto-dev\`, a Cyrillic \`а\`). It also ignores \`/AUTO-DEV\`, \`/autodev\`, \`/auto-dev:help\` and \`/auto-dev, help\`, without a reply. It reads a comment once, when it is posted: editing it neither adds nor withdraws a command.
 
 Write one command per comment. Most commands allow no further text; \`answer\` and \`revise\` take all the text that follows, up to 4,000 characters. If a command is invalid, Runoff does nothing and replies with the correct form.
 

@@ -25,7 +25,7 @@ import {
 } from '../runs/index.ts';
 import { answerRun, cancel, replyNotAccepted, replyStatus, setBudget } from './active-runs.ts';
 import { STARTS } from './command-queue.ts';
-import { type CancelPorts, type CommandResult, done, isLater, refuse } from './context.ts';
+import { type CancelPorts, type CommandResult, done, howToStart, isLater, refuse } from './context.ts';
 import { pickOutdated } from './pages.ts';
 import {
   isAdmittedAndActive,
@@ -33,6 +33,7 @@ import {
   runAsking,
   runsInThread,
   runWithResult,
+  whyOver,
 } from './runs-in-thread.ts';
 import { debate, retry, type StartPorts, startOnIssue, startOnPull } from './start-runs.ts';
 
@@ -94,20 +95,25 @@ async function applyKnown(
     case 'budget':
       return setBudget(world, command, given.usd, active);
     case 'pick':
-      return result ? pick(world, command, result, given.alias) : refuseWithoutResult(command);
+      return result ? pick(world, command, result, given.alias) : refuseWithoutResult(command, runs);
     case 'vote':
-      return result ? vote(world, command, result, given.alias) : refuseWithoutResult(command);
+      return result ? vote(world, command, result, given.alias) : refuseWithoutResult(command, runs);
     case 'explain':
-      return result ? explain(world, command, result, given.alias) : refuseWithoutResult(command);
+      return result ? explain(world, command, result, given.alias) : refuseWithoutResult(command, runs);
     case 'settings':
       return keepCommands(world, command, runs);
     case 'ci':
-      return result ? allowCi(world, command, result) : refuseWithoutResult(command);
+      return result ? allowCi(world, command, result) : refuseWithoutResult(command, runs);
   }
 }
 
-const refuseWithoutResult = (command: CommandRecord): CommandResult =>
-  refuse(command, 'No run has a result here yet. For its status, comment `/auto-dev status`.');
+const refuseWithoutResult = (command: CommandRecord, runs: readonly GitHubRun[]): CommandResult =>
+  refuse(
+    command,
+    runs.length === 0
+      ? `There is no run here. ${howToStart(command)}`
+      : 'No run has a result here yet. For its status, comment `/auto-dev status`.',
+  );
 
 /** A fork's code is not the repository's own, so its pull requests accept no commands. */
 async function forkRefusal(world: Pick<World, 'github'>, { place }: CommandRecord): Promise<string | null> {
@@ -167,8 +173,8 @@ async function whyNotPicked(
     return 'A later command has already picked a candidate.';
   const early = whyUnfinished(run);
   if (early) return early;
-  if (run.state !== 'awaiting_pick' && run.state !== 'published')
-    return `The run has ended (${run.state}). To start again, comment \`/auto-dev retry\` on the issue.`;
+  const over = whyOver(run);
+  if (over) return over;
   if (run.outcome?.kind !== 'pull') return null;
   const reader = await requireGitHub(world).reader(handleOf(run.origin));
   return whyNotOurs(world.store, run, await reader.pull(run.outcome.number));
@@ -222,7 +228,7 @@ async function vote(
   run: GitHubRun,
   alias: Alias,
 ): Promise<CommandResult> {
-  const unfit = whyUnfit(await viewOf(world, run), alias) ?? whyUnfinished(run);
+  const unfit = whyUnfit(await viewOf(world, run), alias) ?? whyUnfinished(run) ?? whyOver(run);
   if (unfit) return refuse(command, unfit, run.id);
   await world.store.vote(run.id, { by: command.by, alias, at: command.at });
   await refreshTally(world, run);
@@ -267,7 +273,9 @@ async function keepCommands(
   if (!run)
     return refuse(
       command,
-      'No run has found commands that work here yet. For its status, comment `/auto-dev status`.',
+      runs.length === 0
+        ? `There is no run here. ${howToStart(command)}`
+        : 'No run has found commands that work here yet. For its status, comment `/auto-dev status`.',
     );
   const applied = await proposeSettings(world, run, command.at);
   if (applied.kind === 'refused') return refuse(command, applied.why, run.id);

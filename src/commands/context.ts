@@ -99,6 +99,10 @@ export const done = (note: string, more: Pick<CommandResult, 'reply' | 'runId'> 
   ...more,
 });
 
+/** The commands that start a run in the conversation: a sentence. */
+export const howToStart = ({ place }: CommandRecord): string =>
+  place.isPull ? '`/auto-dev review` or `/auto-dev fix` starts one.' : '`/auto-dev run` starts one.';
+
 /** `why`: sentences for the command's author. */
 export const refuse = (
   command: CommandRecord,

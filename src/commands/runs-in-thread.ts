@@ -1,5 +1,5 @@
 import type { Command } from '../core/commands/index.ts';
-import { isOver } from '../core/model/index.ts';
+import { isOver, type RunState } from '../core/model/index.ts';
 import type { CommandRecord } from '../ports/index.ts';
 import { type GitHubRun, isGitHubRun, type World } from '../runs/index.ts';
 import { isRequestedAfter } from './context.ts';
@@ -84,4 +84,18 @@ export function runWithResult(
   if (opened < 0) return newest;
   const asks = withResult.slice(0, opened).find(({ state }) => state === 'awaiting_pick');
   return name === 'ci' || !asks ? withResult[opened] : asks;
+}
+
+/** Why nobody can choose a candidate of this run any more, in sentences; null while people can. */
+export function whyOver({ state, outcome }: GitHubRun): string | null {
+  if (state === 'awaiting_pick' || state === 'published') return null;
+  if (state === 'merged')
+    return 'Its pull request is merged, so the choice is made. For further changes, open a new issue.';
+  return `${howOver(state, outcome !== undefined && outcome.kind === 'pull')} To start again, comment \`/auto-dev retry\` on the issue.`;
+}
+
+function howOver(state: RunState, hasPull: boolean): string {
+  if (state === 'cancelled') return 'The run was cancelled.';
+  if (state === 'failed') return 'The run has failed.';
+  return hasPull ? 'Its pull request is closed.' : 'The run has ended without a pull request.';
 }

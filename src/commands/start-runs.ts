@@ -15,7 +15,14 @@ import {
   type World,
 } from '../runs/index.ts';
 import { answerRun, type ReplyPorts } from './active-runs.ts';
-import { type CommandResult, done, isRequestedAfter, isStartedByLabel, refuse } from './context.ts';
+import {
+  type CommandResult,
+  done,
+  howToStart,
+  isRequestedAfter,
+  isStartedByLabel,
+  refuse,
+} from './context.ts';
 
 /** The ports needed to start a run. */
 export type StartPorts = Pick<World, 'announcer' | 'clock' | 'engine' | 'github' | 'random' | 'store'>;
@@ -124,12 +131,7 @@ export async function retry(
 ): Promise<CommandResult> {
   if (active) return refuseWhileActive(command, active);
   const last = runs.find(({ task, state }) => task !== undefined && isOver(state));
-  if (!last) {
-    const instead = command.place.isPull
-      ? '`/auto-dev review` or `/auto-dev fix` starts one.'
-      : '`/auto-dev run` starts one.';
-    return refuse(command, `There is no run here to repeat. ${instead}`);
-  }
+  if (!last) return refuse(command, `There is no run here to repeat. ${howToStart(command)}`);
   const { overrides, text } = RunRequest.parse(last.request);
   const { issue, work } = last.origin;
   const same = { issue, text, overrides, ...(work ? { work } : {}) };

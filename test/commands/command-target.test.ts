@@ -75,7 +75,7 @@ test('a tick applies to the run of its comparison, whichever run has a result by
   expect(runId).toBe(RUN);
   expect(outcome).toMatchObject({
     kind: 'refused',
-    why: expect.stringContaining('The run has ended (closed)'),
+    why: expect.stringContaining('The run has ended without a pull request.'),
   });
 });
 

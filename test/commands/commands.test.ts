@@ -44,11 +44,11 @@ test('each command has a reply where no run exists', async () => {
       "#7 retry: refused. **Runoff:** There is no run here to repeat. \`/auto-dev run\` starts one.",
       "#12 retry: refused. **Runoff:** There is no run here to repeat. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
       "#7 pick: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
-      "#12 pick: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 pick: refused. **Runoff:** There is no run here. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
       "#7 vote: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
-      "#12 vote: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 vote: refused. **Runoff:** There is no run here. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
       "#7 explain: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
-      "#12 explain: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 explain: refused. **Runoff:** There is no run here. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
       "#7 answer: refused. **Runoff:** There is no active run here to answer.",
       "#12 answer: refused. **Runoff:** There is no active run here to answer.",
       "#7 debate: done. No word.",
@@ -58,9 +58,9 @@ test('each command has a reply where no run exists', async () => {
       "#7 revise: refused. **Runoff:** There is no active run here to answer.",
       "#12 revise: refused. **Runoff:** There is no active run here to answer.",
       "#7 ci: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
-      "#12 ci: refused. **Runoff:** No run has a result here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 ci: refused. **Runoff:** There is no run here. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
       "#7 settings: refused. **Runoff:** No run has found commands that work here yet. For its status, comment \`/auto-dev status\`.",
-      "#12 settings: refused. **Runoff:** No run has found commands that work here yet. For its status, comment \`/auto-dev status\`.",
+      "#12 settings: refused. **Runoff:** There is no run here. \`/auto-dev review\` or \`/auto-dev fix\` starts one.",
       "#7 budget: refused. **Runoff:** There is no active run here, so there is no budget to change.",
       "#12 budget: refused. **Runoff:** There is no active run here, so there is no budget to change.",
       "#7 review: refused. **Runoff:** \`/auto-dev review\` works only on pull requests. On an issue, \`/auto-dev run\` starts a run.",
@@ -205,8 +205,20 @@ describe('on a finished run', () => {
     expect(s.repository.pulls.size).toBe(0);
     expect([...(s.repository.labels.get(7) ?? [])]).toEqual([]);
     expect((await s.say('/auto-dev pick B')).reply).toMatchInlineSnapshot(
-      `"**Runoff:** The run has ended (closed). To start again, comment \`/auto-dev retry\` on the issue."`,
+      `"**Runoff:** The run has ended without a pull request. To start again, comment \`/auto-dev retry\` on the issue."`,
     );
+  });
+
+  test('after the merge nothing can be voted for or picked', async () => {
+    const s = commandWorld();
+    await shown(s, 'pull');
+    await s.store.transition(RUN, 'merged', 'its pull request was merged', s.now());
+    for (const name of ['vote A', 'pick A', 'pick none'])
+      expect(await s.say(`/auto-dev ${name}`, { on: 11 })).toMatchObject({
+        note: 'Its pull request is merged, so the choice is made. For further changes, open a new issue.',
+        reactions: ['eyes', 'confused'],
+      });
+    expect(await s.store.votes(RUN)).toEqual([]);
   });
 
   test('a cancel ends the waiting for a pick', async () => {
@@ -224,8 +236,8 @@ describe('on a finished run', () => {
   });
 
   test.each([
-    ['cancelled', 'The run has ended (cancelled).'],
-    ['failed', 'The run has ended (failed).'],
+    ['cancelled', 'The run was cancelled.'],
+    ['failed', 'The run has failed.'],
     ['judged', 'is still being published: try again in a moment.'],
   ] as const)('nothing can be picked if it was %s before its end', async (state, why) => {
     const s = commandWorld();
@@ -555,6 +567,8 @@ describe('text that is not a command', () => {
       '/auto-dev merge',
       '/auto-dev run --candidats 3',
       '/auto-dev cancel it please',
+      '/auto-dev status\n/auto-dev cancel',
+      '/auto-dev rerun',
       '/auto-dev @acme/all <!--',
     ])
       said.push((await s.say(body)).reply);
@@ -563,7 +577,9 @@ describe('text that is not a command', () => {
         "**Not understood:** \`/auto-dev pikc\`. There is no such command. Did you mean \`/auto-dev pick B\`, which opens the pull request with this candidate, or replaces the current one; \`none\` rejects them all? For all commands, comment \`/auto-dev help\`.",
         "**Not understood:** \`/auto-dev merge\`. There is no such command. For all commands, comment \`/auto-dev help\`.",
         "**Not understood:** \`/auto-dev run\`. There is no option \`--candidats\`. Did you mean \`--candidates\`? For all commands, comment \`/auto-dev help\`.",
-        "**Not understood:** \`/auto-dev cancel\`. It takes no further text: write only \`/auto-dev cancel\`. For all commands, comment \`/auto-dev help\`.",
+        "**Not understood:** \`/auto-dev cancel it please\`. \`cancel\` takes no further text, and a comment gives one command: write only \`/auto-dev cancel\`. For all commands, comment \`/auto-dev help\`.",
+        "**Not understood:** \`/auto-dev status /auto-dev cancel\`. \`status\` takes no further text, and a comment gives one command: write only \`/auto-dev status\`. For all commands, comment \`/auto-dev help\`.",
+        "**Not understood:** \`/auto-dev rerun\`. There is no such command. Did you mean \`/auto-dev retry B\`, which repeats the whole run, with other options where they are given, or only the contestant of one candidate, who competes with the existing candidates? For all commands, comment \`/auto-dev help\`.",
         "**Not understood:** <code>/auto-dev &#64;&#8203;acme/all</code>. There is no such command. For all commands, comment \`/auto-dev help\`.",
       ]
     `);

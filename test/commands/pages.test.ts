@@ -76,8 +76,8 @@ describe('a page of a run', () => {
       s.later(1_000);
       await s.store.transition(await atWork(s, { id: `later-${n}` }), 'cancelled', 'asked', s.now());
     }
-    expect(await press(s, '/auto-dev vote C')).toBe('done: recorded the vote for C');
-    expect(await s.store.votes(RUN)).toMatchObject([{ alias: 'C' }]);
+    expect(await press(s, '/auto-dev vote C')).toContain('refused: Its pull request is merged');
+    expect(await press(s, '/auto-dev explain C')).toBe('done: explained candidate C');
   });
 
   test('whoever picks second, of two who saw the same page, is told who was first', async () => {

@@ -145,7 +145,7 @@ describe('while a person must pick', () => {
     });
     expect([await stateOf(fixture), await labelsOf(fixture)]).toEqual(['closed', []]);
     expect(await fixture.says('/auto-dev pick C')).toMatchInlineSnapshot(
-      `"refused: The run has ended (closed). To start again, comment \`/auto-dev retry\` on the issue."`,
+      `"refused: The run has ended without a pull request. To start again, comment \`/auto-dev retry\` on the issue."`,
     );
     expect(await pullsOf(fixture)).toEqual([]);
   });

@@ -111,7 +111,11 @@ function withoutArguments(
 ): Command {
   const more = stripped(rest);
   if (more === '') return { name };
-  return unknown(name, name, `It takes no further text: write only \`/auto-dev ${name}\`.`);
+  return unknown(
+    `${name} ${more.replace(/\s+/g, ' ')}`,
+    name,
+    `\`${name}\` takes no further text, and a comment gives one command: write only \`/auto-dev ${name}\`.`,
+  );
 }
 
 function letter(name: 'vote' | 'explain', rest: string): Command {
@@ -155,8 +159,19 @@ const visibleCommandText = (text: string): string =>
     .toWellFormed()
     .trim();
 
+/** Words that other tools use for a command: their letters are not similar. */
+const MEANT: Readonly<Record<string, CommandName>> = {
+  abort: 'cancel',
+  cost: 'status',
+  rerun: 'retry',
+  start: 'run',
+  stop: 'cancel',
+};
+
 const similarCommand = (word: string): CommandName | null =>
-  COMMAND_NAMES.find((name) => name === suggest(word.slice(0, MAX_WORD_CHARACTERS), COMMAND_NAMES)) ?? null;
+  (Object.hasOwn(MEANT, lowerCased(word)) ? MEANT[lowerCased(word)] : undefined) ??
+  COMMAND_NAMES.find((name) => name === suggest(word.slice(0, MAX_WORD_CHARACTERS), COMMAND_NAMES)) ??
+  null;
 
 const unknown = (word: string, meant: CommandName | null, why: string): Command => ({
   name: 'unknown',

@@ -61,7 +61,7 @@ export function unknownReply(
   const what = `**Not understood:** ${code(`/auto-dev ${word}`.trim(), 80)}. ${inertSentence(why, 600)}`;
   // If the command is known, the sentence shows its syntax.
   const guess =
-    meant !== null && meant !== word.toLowerCase()
+    meant !== null && meant !== word.toLowerCase().split(' ')[0]
       ? `Did you mean ${code(COMMANDS[meant].example, 200)}, which ${inertSentence(COMMANDS[meant].does, 300)}?`
       : '';
   return reply(comment, [

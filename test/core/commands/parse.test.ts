@@ -60,6 +60,9 @@ describe('a misspelt command leads to a suggestion, not an action', () => {
     ['/auto-dev approve if the tests pass', 'approve', 'approve', 'An approval has no conditions.'],
     ['/auto-dev', '', null, NO_SUCH],
     ['/auto-dev merge', 'merge', null, NO_SUCH],
+    ['/auto-dev rerun', 'rerun', 'retry', NO_SUCH],
+    ['/auto-dev Stop', 'Stop', 'cancel', NO_SUCH],
+    ['/auto-dev cost', 'cost', 'status', NO_SUCH],
     ['/auto-dev pikc B', 'pikc', 'pick', NO_SUCH],
     ['/auto-dev halp', 'halp', 'help', NO_SUCH],
     ['/auto-dev pic\u212a B', 'pic\u212a', 'pick', NO_SUCH],
@@ -77,8 +80,14 @@ describe('a command with invalid arguments leads to a message, not an action', (
     return command?.name === 'unknown' ? command.why : null;
   };
   test.each([
-    ['/auto-dev cancel please', 'It takes no further text: write only `/auto-dev cancel`.'],
-    ['/auto-dev help\n\nThanks!', 'It takes no further text: write only `/auto-dev help`.'],
+    [
+      '/auto-dev cancel please',
+      '`cancel` takes no further text, and a comment gives one command: write only `/auto-dev cancel`.',
+    ],
+    [
+      '/auto-dev help\n\nThanks!',
+      '`help` takes no further text, and a comment gives one command: write only `/auto-dev help`.',
+    ],
     ['/auto-dev pick', 'An argument is missing. Write `/auto-dev pick B` or `/auto-dev pick none`.'],
     [
       '/auto-dev pick B please',
