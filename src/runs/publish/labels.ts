@@ -121,7 +121,8 @@ async function isLabelSpent(store: Store, { repositoryId, issue }: GitHubOrigin)
   const runs = (await store.runsAt(repositoryId, issue)).filter(
     ({ origin, state }) => origin.kind === 'github' && origin.issue === issue && state !== 'refused',
   );
-  return runs[0]?.task === undefined && runs.every(({ state }) => isOver(state));
+  const [newest] = runs;
+  return newest !== undefined && newest.task === undefined && runs.every(({ state }) => isOver(state));
 }
 
 /** Labels of an issue reflect its newest run only. */
