@@ -1,5 +1,6 @@
 import { asFault, SETTINGS_FILE, type Sha } from '../../core/model/index.ts';
 import { COMMIT_AUTHOR, quotedCode, settingsPull, tailOf } from '../../core/reports/index.ts';
+import { COMMAND_NAMES } from '../../core/settings/index.ts';
 import { type BaseCheckout, DEFAULT_LIMITS, type PullFacts } from '../../ports/index.ts';
 import { type GitHubRun, sourceOf, taskOf } from '../context.ts';
 import { idempotentWrite } from '../stage.ts';
@@ -32,7 +33,7 @@ export async function proposeSettings(
     const head = await world.workspaces.resolve(source, defaultBranch);
     if (head === null) return refused(`The branch \`${defaultBranch}\` does not exist.`);
     if ((await world.workspaces.listFiles(source, head)).includes(SETTINGS_FILE))
-      return keptByHand(pull.text);
+      return keptByHand(pull.text, run.checks);
     const { base, at: seconds } = await plannedCommit(context, { base: head, at: Math.floor(at / 1000) });
     const checkout = await world.workspaces.prepare(source, base);
     const tree = await treeWith(world, checkout, { id: `call-${run.id}-settings`, text: pull.text, signal });
@@ -73,14 +74,17 @@ async function plannedCommit({ run, world }: PublishContext, now: PlannedCommit)
   return now;
 }
 
-/** The lines that a person may want to add. */
-function keptByHand(text: string): Applied {
+/** The lines that a person may want to add: commands that did not come from the file. */
+function keptByHand(text: string, { from = {}, named = [] }: NonNullable<GitHubRun['checks']> = {}): Applied {
+  const inFile = [...named, ...COMMAND_NAMES.filter((name) => from[name] === SETTINGS_FILE)];
   const lines = text
     .split('\n')
-    .filter((line) => line.startsWith('  '))
+    .filter((line) => line.startsWith('  ') && !inFile.some((name) => line.startsWith(`  ${name}:`)))
     .map((line) => quotedCode(line.trim()));
   return refused(
-    `${SETTINGS_FILE} exists already, and Runoff never changes it. The commands of this run, to be added below \`checks:\` by hand: ${lines.join(', ')}.`,
+    lines.length === 0
+      ? `The commands of this run come from ${SETTINGS_FILE}, so there is nothing to add.`
+      : `${SETTINGS_FILE} exists already, and Runoff never changes it. The commands that this run found, to be added below \`checks:\` by hand: ${lines.join(', ')}.`,
   );
 }
 
