@@ -118,7 +118,7 @@ describe('a rejection by GitHub', () => {
     expect([await pullsOf(fixture), await branchesOf(fixture)]).toEqual([[], []]);
     const outcome = (await fixture.store.run(fixture.runId))?.outcome;
     expect(same(fixture, (outcome?.kind === 'table' && outcome.refusedBecause) || '')).toMatchInlineSnapshot(
-      `"The push of \`auto-dev/1/RUN/B\` was refused: [remote rejected] (hook declined) remote: error: GH013: Repository rule violations found for refs/heads/auto-dev/1/RUN/B. remote: - Cannot create ref due to creations being restricted. remote: error: hook declined to update refs/heads/auto-dev/1/RUN/B"`,
+      `"A rule of this repository does not let Runoff push the branch \`auto-dev/1/RUN/B\`: \`Cannot create ref due to creations being restricted\`. Change the rule, or let Runoff's App bypass it."`,
     );
     await rm(join(github.directory('alice', 'demo'), 'hooks', 'update'));
     expect(await fixture.says('/auto-dev pick B')).toMatch(/^Candidate B is the draft pull request/);

@@ -133,7 +133,7 @@ export function unopenedText(view: RunView, compareUrl: string | undefined, to: 
   if (outcome.isDamaged) return `${none} To have it made again, ${to.sentence(restartText(view))}.`;
   const other = onlyCandidate(view) === null ? ', or with the letter of another candidate' : '';
   const pick = to.own(`comment \`/auto-dev pick ${alias}\`${other}`);
-  return `${none} ${where} Or fix what GitHub reports, then ${pick}: this opens the pull request, and no coder runs again.`;
+  return `${none} ${where} ${branch === null ? 'Fix' : 'Or fix'} what GitHub reports, then ${pick}: this opens the pull request, and no coder runs again.`;
 }
 
 /** GitHub's page for a candidate's branch, derived from the URL of Runoff's comment; null if unknown. */

@@ -81,6 +81,7 @@ export {
 export { type Markup, PAGE, personFirst } from './markup.ts';
 export { overlapGap, overlapLines } from './overlaps.ts';
 export { pullRequest, withCiStarted } from './pull.ts';
+export { pushRefusal } from './push-refusal.ts';
 export { type RankReason, reasons, reasonsOnce } from './rank-reasons.ts';
 export { type RankRow, rankRows, standings } from './ranking-table.ts';
 export { type DayCap, type Refusal, type RunTrigger, refusalComment, refusalText } from './refusal.ts';

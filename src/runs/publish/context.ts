@@ -7,7 +7,7 @@ import {
   type Sha,
   type Task,
 } from '../../core/model/index.ts';
-import { branchName } from '../../core/reports/index.ts';
+import { branchName, pushRefusal } from '../../core/reports/index.ts';
 import type {
   BaseCheckout,
   GitHubReader,
@@ -101,7 +101,7 @@ export async function push(
         ? `The branch \`${branch}\` is gone.`
         : `The branch \`${branch}\` is at \`${result.at.slice(0, 10)}\`, a commit that Runoff did not push, so Runoff does not move it.`;
     case 'refused':
-      return `The push of \`${branch}\` was refused: ${result.why}`;
+      return pushRefusal(branch, result.why);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Refusal, refusalComment, refusalText } from '../../../src/core/reports/index.ts';
+import { pushRefusal, type Refusal, refusalComment, refusalText } from '../../../src/core/reports/index.ts';
 import { RUN } from './sample.ts';
 
 const ALL: { readonly [K in Refusal['kind']]: Extract<Refusal, { kind: K }> } = {
@@ -110,4 +110,25 @@ test('a refusal names the first problems of a file with very many', () => {
   );
   const asking = refusalText({ kind: 'settings-invalid', file: 'f', problems: ['Did you mean `run`?'] });
   expect(asking.message).toBe('`f` is invalid: Did you mean `run`?');
+});
+
+test('a refused push is told in words, with what to do about it', () => {
+  const branch = 'auto-dev/7/r1/A';
+  const ref = `refs/heads/${branch}`;
+  const said = [
+    `[remote rejected] (cannot lock ref '${ref}': 'refs/heads/auto-dev' exists; cannot create '${ref}')`,
+    '[remote rejected] (directory file conflict)',
+    `[remote rejected] (hook declined) remote: error: GH013: Repository rule violations found for ${ref}. remote: - Cannot create ref due to creations being restricted. remote: error: hook declined to update ${ref}`,
+    '[remote rejected] (push declined) remote: error: GH013: Repository rule violations found. remote: - Push cannot contain secrets',
+    'Pushing failed: remote: This repository was archived so it is read-only.',
+    '[remote rejected] (internal `error`)',
+  ].map((why) => pushRefusal(branch, why));
+  expect(said.join('\n')).toMatchInlineSnapshot(`
+    "The branch \`auto-dev/7/r1/A\` cannot be created, because a branch \`auto-dev\` exists: git keeps no other below it. Rename or delete \`auto-dev\`.
+    The branch \`auto-dev/7/r1/A\` cannot be created, because a branch \`auto-dev\` exists: git keeps no other below it. Rename or delete \`auto-dev\`.
+    A rule of this repository does not let Runoff push the branch \`auto-dev/7/r1/A\`: \`Cannot create ref due to creations being restricted\`. Change the rule, or let Runoff's App bypass it.
+    GitHub found a secret in the changes, so the branch \`auto-dev/7/r1/A\` was not pushed: \`Push cannot contain secrets\`. Pick another candidate, or start the run again.
+    The branch \`auto-dev/7/r1/A\` cannot be pushed, because the repository is archived. Unarchive it.
+    GitHub refused the push of the branch \`auto-dev/7/r1/A\`: \`[remote rejected] (internal 'error')\`."
+  `);
 });

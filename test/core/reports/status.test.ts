@@ -372,7 +372,7 @@ describe('the status comment', () => {
     );
     const { comparisonUrl: _none, ...unwritten } = nothing;
     expect(statusComment(judged({ state: 'published', outcome: unwritten })).body).toContain(
-      'Its branch could not be pushed either. Or fix',
+      'Its branch could not be pushed either. Fix what',
     );
   });
 
