@@ -16,6 +16,7 @@ import {
   type TextPart,
 } from 'ai';
 import { z } from 'zod';
+import { schemaProblem } from '../../core/settings/index.ts';
 import type { Answer, Lease, Model, ModelQuestion, ModelRoute } from '../../ports/index.ts';
 
 /** How often a model may correct an invalid answer. Our default. */
@@ -47,34 +48,34 @@ export function openSdkModel(): Model {
 async function askAndRepair<T>(question: ModelQuestion<T>): Promise<Answer<T>> {
   const messages: ModelMessage[] = [{ role: 'user', content: promptParts(question) }];
   const maxRepairs = question.repairs ?? REPAIRS;
-  let problem = '';
+  let told = '';
   for (let round = 0; round <= maxRepairs; round += 1) {
     const { text, finishReason } = await generate(question, messages);
     const read = readAnswer(question.schema, text);
     if (read.kind === 'fits') return { kind: 'answer', value: read.value };
     const cut = CUT_ANSWERS[finishReason];
     if (cut !== undefined) return { kind: 'failed', why: cut };
-    problem = read.problem;
+    told = read.told;
     messages.push(
       // An empty message is refused by some providers.
       { role: 'assistant', content: text.trim() || '(no answer)' },
       {
         role: 'user',
-        content: `That answer cannot be used:\n${problem}\nAnswer again with corrected JSON only.`,
+        content: `That answer cannot be used:\n${read.problem}\nAnswer again with corrected JSON only.`,
       },
     );
   }
   return {
     kind: 'failed',
-    why: `The model's answer was not in the form asked for, ${maxRepairs + 1} times: ${firstProblem(problem)}`,
+    why: `The model's answer was not in the form asked for, ${maxRepairs + 1} times: ${told}`,
   };
 }
 
-/** `✖ Invalid input` and `→ at tests[0]` in the next line, as zod writes it for the model, in one line for people. */
-function firstProblem(problem: string): string {
-  const [first = '', second = ''] = problem.split('\n');
-  const field = /^\s*→ at (.+)$/.exec(second)?.[1];
-  return `${field === undefined ? '' : `\`${field}\`: `}${first.replace(/^✖ /, '')}`;
+/** The first problem of an answer, for people. */
+function firstProblem({ issues }: z.ZodError): string {
+  const [issue] = issues;
+  const field = issue && issue.path.length > 0 ? `\`${z.core.toDotPath(issue.path)}\`: ` : '';
+  return `${field}${issue ? schemaProblem(issue) : 'it is invalid'}.`;
 }
 
 /**
@@ -139,15 +140,22 @@ export function languageModel(route: ModelRoute, lease: Lease): LanguageModel {
 
 type ParsedAnswer<T> =
   | { readonly kind: 'fits'; readonly value: T }
-  | { readonly kind: 'unfit'; readonly problem: string };
+  /** `problem`: for the model; `told`: for people, a sentence. */
+  | { readonly kind: 'unfit'; readonly problem: string; readonly told: string };
+
+const NO_JSON = 'It is not valid JSON.';
 
 function readAnswer<T>(schema: z.ZodType<T>, text: string): ParsedAnswer<T> {
   const json = parseJson(text);
-  if (json === undefined) return { kind: 'unfit', problem: 'It is not valid JSON.' };
+  if (json === undefined) return { kind: 'unfit', problem: NO_JSON, told: NO_JSON };
   const parsed = schema.safeParse(json);
   return parsed.success
     ? { kind: 'fits', value: parsed.data }
-    : { kind: 'unfit', problem: z.prettifyError(parsed.error).slice(0, 2_000) };
+    : {
+        kind: 'unfit',
+        problem: z.prettifyError(parsed.error).slice(0, 2_000),
+        told: firstProblem(parsed.error),
+      };
 }
 
 /** Extracts JSON from an answer, also from surrounding prose or code fences; undefined if there is none. */

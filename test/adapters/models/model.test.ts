@@ -169,7 +169,7 @@ describe.each(ROUTES)('asked as $protocol ($model)', (route) => {
     const answer = await ask(route, await rig.open({ models: MODELS }));
     expect(answer).toMatchObject({
       kind: 'failed',
-      why: expect.stringMatching(/, 3 times: `(?:goal|steps)`: \w.*$/),
+      why: expect.stringMatching(/, 3 times: `(?:goal|steps)`: (?:is missing|must .*)\.$/),
     });
     expect(provider.seen).toHaveLength(3);
   });
