@@ -177,7 +177,7 @@ export function evidenceSection(view: RunView, diffs: Diffs, maxLength: number):
     ...(couldKeepCommands(view) ? [KEEP_COMMANDS] : []),
     ...whereFacts(view),
     "- Existing tests: the base commit's own test files, run on each candidate's production code",
-    "- New tests: independent ones, written by no contestant, and those of candidates that passed the gates, run on the production code of all of these; nobody's own tests count for them",
+    "- New tests: independent ones, written by no coder, and those of candidates that passed the gates, run on the production code of all of these; nobody's own tests count for them",
     ...[sequenceResult(view) ?? [], view.learned ?? [], agreementNote(view) ?? [], testNotes(view)]
       .flat()
       .map((note) => `- ${inertSentence(note, MAX_NOTE)}`),

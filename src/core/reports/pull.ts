@@ -196,7 +196,9 @@ function commandsList(view: RunView, alias: Alias): string {
   const lines = [
     ...(first === undefined
       ? []
-      : [`- \`/auto-dev pick ${first}\` replaces this with another candidate: ${others.join(', ')}`]),
+      : [
+          `- \`/auto-dev pick ${first}\` replaces this with ${others.length === 1 ? `candidate ${first}` : `another candidate: ${others.join(', ')}`}`,
+        ]),
     `- \`/auto-dev explain ${first ?? alias}\` shows everything known about one candidate`,
     ...(view.ci === 'hold' ? ["- `/auto-dev ci` starts GitHub's own workflows on it"] : []),
     '- `/auto-dev review` addresses review comments in a draft pull request into this branch',

@@ -77,6 +77,10 @@ function allResultsOf(view: RunView, { alias, inputs, hunk }: RankReason): strin
   ]);
 }
 
+/** Of the candidate that the evidence ranks first, after a person's pick of another one, or of none. */
+export const passedOverText = ({ picks = [] }: Pick<RunView, 'picks'>): string =>
+  `The evidence ranks it first, but a person ${picks.at(-1)?.alias === null ? 'rejected all candidates' : 'picked another candidate'}.`;
+
 /** The evidence against a candidate; for one that passed everything, its place. */
 export function reasonOf(
   view: RunView,
@@ -100,9 +104,7 @@ export function reasonOf(
   ];
   return {
     alias,
-    because: passedOver
-      ? `The evidence ranks it first, but a person picked another candidate. ${because}`
-      : because,
+    because: passedOver ? `${passedOverText(view)} ${because}` : because,
     failing: suites.filter((tests) => tests.names.length > 0),
     inputs: [...inputExamples(view, evidence), ...confirmedObjections(view, alias)],
     ...(gate?.hunk ? { hunk: gate.hunk } : {}),

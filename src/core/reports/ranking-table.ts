@@ -155,7 +155,8 @@ function resultText(view: RunView, standing: CandidateStanding): string {
   if (standing.chosen) return chosenLabel(view);
   const fault = testFaultOf(view, candidate.alias);
   const isAsked = view.decision?.kind === 'toss-up' && view.decision.among.includes(candidate.alias);
-  if (isAsked && fault === null) return 'toss-up';
+  const isPicked = (view.picks ?? []).length > 0;
+  if (isAsked && !isPicked && fault === null) return 'toss-up';
   if (fault !== null) return fault;
   if (candidate.state === 'cancelled') return 'cancelled';
   if (evidence === undefined) return candidate.patch === undefined ? 'left no patch' : 'not examined';

@@ -6,6 +6,7 @@ import { code, details, fencedDiff, fill, inertSentence, prose } from './markdow
 import {
   type FailingTests,
   type InputExample,
+  passedOverText,
   type RankReason,
   reasonOf,
   reasonsOnce,
@@ -48,9 +49,7 @@ function factsAgainst(view: RunView, standing: CandidateStanding): readonly stri
   const first = chosenOf(view) ?? pickOf(view.decision);
   const reason = reasonOf(view, standing);
   const facts = [
-    ...(!chosen && alias === pickOf(view.decision)
-      ? ['The evidence ranks it first, but a person picked another candidate.']
-      : []),
+    ...(!chosen && alias === pickOf(view.decision) ? [passedOverText(view)] : []),
     brokenFact(reason),
     inputFact(view, alias, first, reason),
     newTestsFact(view, alias, reason),

@@ -119,7 +119,7 @@ describe('once a person picked', () => {
 
       |  | verdict | existing tests | new tests | lines |
       | --- | --- | --: | --: | --: |
-      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+      | **B** | ranked first by evidence | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
       | **C** | **picked by a person** | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
       | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
       | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |
@@ -142,7 +142,7 @@ describe('once a person picked', () => {
 
       |  | verdict | existing tests | new tests | lines |
       | --- | --- | --: | --: | --: |
-      | **B** | toss-up | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
+      | **B** | ranked first by evidence | ✓&nbsp;412/412 | ✓ 2/2 | +13&nbsp;−3 |
       | **C** | fails 1 of 4 new tests | ✓&nbsp;412/412 | ✗ 3/4 | +14&nbsp;−3 |
       | **A** | breaks 1 existing test | ✗&nbsp;411/412 | not run | +12&nbsp;−3 |
       | **D** | tampers with tests | ✓&nbsp;412/412 | not run | +15&nbsp;−3 |

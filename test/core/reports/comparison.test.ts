@@ -6,6 +6,7 @@ import {
   type DiffView,
   MAX_REPORT_COMMENTS,
   outcomeComment,
+  pickComment,
   type RunView,
 } from '../../../src/core/reports/index.ts';
 import {
@@ -22,6 +23,7 @@ import {
   TABLE,
   TOSS_UP,
   VOTES,
+  waiting,
 } from './sample.ts';
 import { scan } from './scanner.ts';
 
@@ -143,7 +145,7 @@ describe('the comparison', () => {
       - How it was decided: B passes all tests that C added, C fails one of the 4 that B added.
       - Commands: setup \`npm ci\` (detected from \`.github/workflows/ci.yml\`), build \`npm run build\` (detected from \`package.json\`), test \`npm test\` (settings)
       - Existing tests: the base commit's own test files, run on each candidate's production code
-      - New tests: independent ones, written by no contestant, and those of candidates that passed the gates, run on the production code of all of these; nobody's own tests count for them
+      - New tests: independent ones, written by no coder, and those of candidates that passed the gates, run on the production code of all of these; nobody's own tests count for them
 
       | candidate | gates | existing tests | broke | fixed | exit code | test time | patch SHA-256 |
       | --- | --- | --: | --: | --: | --: | --: | --- |
@@ -379,6 +381,16 @@ describe('the comparison', () => {
     expect(body).toContain('**B**: The evidence ranks it first, but a person picked another candidate.');
     expect(body).toContain('<b>B</b>');
     expect(body).not.toContain('<b>C</b>');
+  });
+
+  test('of a toss-up says after a pick what the evidence ranks first, and whether all were rejected', () => {
+    const bodyAfter = (alias: string | null) => {
+      const view = waiting({ state: 'published', picks: [{ alias, by: MONA }] });
+      return pickComment(view, diffsOf(view))[0].body;
+    };
+    expect(bodyAfter('C')).toContain('| **B** | ranked first by evidence |');
+    expect(bodyAfter(null)).toContain('The evidence ranks it first, but a person rejected all candidates.');
+    for (const body of [bodyAfter('C'), bodyAfter(null)]) expect(body).not.toContain('| toss-up |');
   });
 
   test('of a winner whose pull request GitHub rejected shows its diff and says what to do', () => {

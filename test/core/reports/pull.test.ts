@@ -70,6 +70,14 @@ describe('the draft pull request', () => {
     `);
   });
 
+  test('names the only other candidate', () => {
+    const view = judged();
+    const ranking = view.ranking.filter(({ alias }) => alias !== 'A');
+    expect(pullRequest({ ...view, ranking }, 'B', {}).body).toContain(
+      'pick C` replaces this with candidate C\n',
+    );
+  });
+
   test('has a title in the style of a repository with conventional commits', () => {
     const view = judged({ conventionalTitles: true });
     expect(pullRequest(view, 'B', {}).title).toBe('fix: last() returns undefined');
