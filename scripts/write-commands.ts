@@ -77,7 +77,7 @@ People with write access to the repository, which Runoff reads from GitHub at th
 
 ## Picking
 
-If the evidence is inconclusive, or the settings say \`evaluator: human\`, Runoff opens no pull request and posts the comparison on the issue, with a checkbox for each candidate that can be picked and one to reject them all. Ticking a box, \`/auto-dev pick B\` or \`/auto-dev pick none\` decides. There is no deadline, and waiting costs nothing. A later pick replaces the code on the pull request with another candidate's in a new commit on its branch; Runoff never force-pushes. \`/auto-dev vote B\` records votes as advice for whoever picks; they decide nothing by themselves.
+If the evidence is inconclusive, or the settings say \`evaluator: human\`, Runoff opens no pull request and posts the comparison on the issue, with a checkbox for each candidate that can be picked and one to reject them all. Ticking a box, \`/auto-dev pick B\` or \`/auto-dev pick none\` decides. There is no deadline, and waiting costs nothing. A later pick replaces the code on the pull request with another candidate's in a new commit on its branch; Runoff never force-pushes. Each pick, \`none\` too, also writes the title and description of the pull request anew. \`/auto-dev vote B\` records votes as advice for whoever picks; they decide nothing by themselves.
 
 ## Pull requests by others
 
@@ -103,7 +103,7 @@ Commands arrive by webhook. Runoff does not look for comments whose webhook neve
 
 A run is checked once more when its turn comes. If it is refused then, 😕 joins 🚀, and the reply is in the conversation in which the command was given.
 
-While a run waits for an answer, a command that is no answer to it gets no reply of its own: the last reason is in the comment with the question until that is settled ([decision 30](decisions/0030-durable-waits-for-people.md)). Tick one box only: Runoff undoes an edit that ticks several, and counts none of them.
+While a run waits for an answer, a command that Runoff does not understand, and an answer that it cannot accept, get no reply of their own: the last reason is in the comment with the question until that is settled ([decision 30](decisions/0030-durable-waits-for-people.md)). Tick one box only: Runoff undoes an edit that ticks several, and counts none of them.
 
 ## On pages
 

@@ -131,14 +131,14 @@ async function cancelAll(
 ): Promise<CommandResult> {
   const cancelled: RunId[] = [];
   for (const { id } of active) if (await cancelRun(world, id, cause)) cancelled.push(id);
-  const runId = mainRun(active)?.id ?? '';
-  if (!cancelled.includes(runId)) return cancelWait(world, command, runId, cause);
+  const main = mainRun(active);
+  if (main && !cancelled.includes(main.id)) return cancelWait(world, command, main.id, cause);
   const names = cancelled.toReversed().map((id) => `\`${id}\``);
   const note =
     names.length === 1
       ? 'the run is cancelled'
       : `the runs ${names.slice(0, -1).join(', ')} and ${names.at(-1)} are cancelled`;
-  return done(note, { runId });
+  return done(note, main ? { runId: main.id } : {});
 }
 
 /** Ends the wait for a pick, unless the run ended, or its pull request was opened, just before the cancel. */
@@ -186,7 +186,7 @@ export async function setBudget(
   if (usd <= spent) {
     // The next whole cent; a sum of cents is not exact.
     const least = (Math.floor(Math.round(spent * 1e6) / 1e4) + 1) / 100;
-    const enough = least > max ? 'so it cannot be less' : `so the least is ${money(least)}`;
+    const enough = least > max ? 'and its budget cannot be lower' : `so the least is ${money(least)}`;
     return refuse(
       command,
       `The run has already spent ${money(spent)}, ${enough}. To stop it, comment \`/auto-dev cancel\`.`,

@@ -258,6 +258,11 @@ async function startOnce(world: StartPorts, command: CommandRecord, options: New
     ...(options.work ? { work: options.work } : {}),
     requestedBy: by,
   };
+  // Applied again after a crash: the run may be over by now, and the issue closed.
+  const own = (await world.store.runsAt(repositoryId, options.issue)).find(
+    (run) => isGitHubRun(run) && isStartedBy(command, run),
+  );
+  if (own) return done('the run was already started', { runId: own.id });
   const active = await activeOn(world, command, options.issue);
   if (active) return refuseWhileActive(command, active);
   const closed = await whyClosed(world, command, options);

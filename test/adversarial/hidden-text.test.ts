@@ -124,7 +124,7 @@ describe('case 21: text that an issue hides from its readers is hidden from mode
     const body = 'Fix it. <!-- one -->\n\n[docs](https://x.test/a "two")\n\n![three](x.png)';
     const prompt = await promptsOf(task(body, { comments: [] }));
     expect(prompt).toContain(
-      '[Left out, because the page does not show it: 2 passages (31 characters; each place is marked (…)).]\n[Not read: 1 image and its description (marked (image)), because models get only text. If what it shows matters, describe it in words.]\n\n<<<ISSUE n\n',
+      '[Left out, because the page does not show it: 2 passages (31 characters; each place is marked (…)).]\n[Not read: 1 image and its description (marked (image)), because models get only text.]\n\n<<<ISSUE n\n',
     );
     expect(prompt).toContain('Fix it. (…)\n\n[docs](…)\n\n(image)\nISSUE n>>>');
   });

@@ -194,7 +194,7 @@ async function afterRefusal(
   const reason = status.split('\t')[2] ?? status;
   const remoteMessages = done.stderr
     .split('\n')
-    .filter((line) => /^remote: (error|fatal|warning|GH\d|- )/i.test(line));
+    .filter((line) => /^remote: (error|fatal|warning|GH\d|\s*- )/i.test(line));
   return {
     kind: 'refused',
     why: [reason, ...remoteMessages].join(' ').replace(/\s+/g, ' ').trim().slice(0, 600),

@@ -258,7 +258,10 @@ export function appliedForm(given: string): AppliedForm {
   return { text: text.endsWith('\n') ? text : `${text}\n`, strip: hasPrefixes(text) ? 1 : 0 };
 }
 
-/** Without prefixes, the old and the new name of a file are the same, as far as it is not renamed. */
+/**
+ * Without prefixes, the old and the new name of a file are the same, as far as it is not renamed. Models also write
+ * `a/` before both.
+ */
 function hasPrefixes(text: string): boolean {
   const lines = text.split('\n');
   const pairs = lines.flatMap((line, at): (readonly [string, string])[] => {
@@ -271,7 +274,11 @@ function hasPrefixes(text: string): boolean {
     return [[names.slice(0, half), names.slice(half + 1)]];
   });
   const changed = pairs.filter((pair) => !pair.includes('/dev/null'));
-  return changed.length === 0 || changed.some(([from, to]) => from !== to);
+  return (
+    changed.length === 0 ||
+    changed.some(([from, to]) => from !== to) ||
+    changed.every(([from]) => from.startsWith('a/'))
+  );
 }
 
 const withoutTime = (line: string): string => line.slice(4).replace(/\t.*$/s, '');

@@ -63,8 +63,8 @@ export class Omissions {
 
 const imageNote = (images: number): string =>
   images === 1
-    ? `Not read: 1 image and its description (marked ${IMAGE_MARK}), because models get only text. If what it shows matters, describe it in words.`
-    : `Not read: ${images} images and their descriptions (each marked ${IMAGE_MARK}), because models get only text. If what they show matters, describe it in words.`;
+    ? `Not read: 1 image and its description (marked ${IMAGE_MARK}), because models get only text.`
+    : `Not read: ${images} images and their descriptions (each marked ${IMAGE_MARK}), because models get only text.`;
 
 /** Maximum characters that a note lists. */
 const MAX_CHARACTERS_NAMED = 5;

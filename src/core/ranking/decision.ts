@@ -239,7 +239,9 @@ function endings(
     ([because, aliases]) => `${formatList(aliases)}: ${because}${/[.!?]”?$/.test(because) ? '' : '.'}`,
   );
   const more = all.length - MAX_ENDINGS;
-  return [...all.slice(0, MAX_ENDINGS), ...(more > 0 ? [`And ${more} other endings.`] : [])].join(' ');
+  return [...all.slice(0, MAX_ENDINGS), ...(more > 0 ? [`And ${counted(more, 'other ending')}.`] : [])].join(
+    ' ',
+  );
 }
 
 function mostFrequent(names: readonly GateName[]): GateName | null {

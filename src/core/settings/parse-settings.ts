@@ -166,8 +166,8 @@ const YAML_ADVICE: Partial<Record<YAMLError['code'], string>> = {
   BAD_SCALAR_START: 'A value that begins with this character needs quotes.',
   BLOCK_AS_IMPLICIT_KEY:
     'A value with `: ` in it needs quotes; a key below another one must begin in the same column, or further to the right below a key without a value.',
-  DUPLICATE_KEY: 'This key stands here twice.',
-  MISSING_CHAR: 'A quote, bracket or brace that is opened before is not closed, or a colon is missing.',
+  DUPLICATE_KEY: 'This key is given twice.',
+  MISSING_CHAR: 'A quote, bracket or brace that was opened earlier is not closed, or a colon is missing.',
   MULTILINE_IMPLICIT_KEY:
     'A key and its colon must be on one line; check how far this line and the one before it are indented.',
   TAB_AS_INDENT: 'Tabs are not allowed as indentation; use spaces.',

@@ -81,7 +81,9 @@ export async function close(
   const ending = endingOf(run);
   const label = ending === 'quiet' ? null : OUTCOME_LABELS[ending];
   const reaction = REACTIONS[ending];
-  const asked = (await isLabelSpent(store, origin)) ? [LABEL] : [];
+  // Later ends are about the pull request: the label may have been added again since.
+  const stopped = run.state === 'cancelled' || run.state === 'failed';
+  const asked = stopped && (await isLabelSpent(store, origin)) ? [LABEL] : [];
   await idempotentWrite(store, run.id, `close:${ending}`, {
     look: async () => null,
     write: async () => {

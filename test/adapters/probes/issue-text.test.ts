@@ -31,15 +31,18 @@ describe('examples in sentences without backticks', () => {
     ['a call inside code', "expect(slug('a b')).toEqual('a-b'), as it returns 'a b'"],
     ['an address', "https://example.org/slug('a') returns 'b'"],
     ['a row of a table', "| slug('a') | should be | 'b' |"],
+    ['a value of something else', 'range(1, 3) must return a list of length 3, and clamp(5) be below 3'],
+    ['several values', 'add(1) should give one of 2, 3'],
+    ['another call', "slug('a b') should return the same as slug('a-b')"],
     ['a function in general', "toString() should return the name, 'a', of it"],
   ])('are not read from %s', (_, prose) => {
     expect(readIn(prose)).toEqual([]);
   });
 
   test('a line with code in backticks keeps it, and a hostile one ends', () => {
-    const given = "`a 'b' c` and 'd' or ``e 'f'``\n    indented('a') returns 'b'";
+    const given = "`a 'b' c` is 'd' or ``e 'f'``\n    indented('a') returns 'b'";
     expect(withBackticks(given)).toBe(given.replace(" 'd' ", " `'d'` "));
-    for (const part of ["f('", 'f(1,', '"', 'a.', 'a(', '[{', '1_', 'a=']) {
+    for (const part of ["f('", 'f(1,', '"', 'a.', 'a(', '[{', '1_', 'a=', 'f(true:', 'true:', 'null=']) {
       const line = part.repeat(1_000 / part.length);
       expect(withBackticks(line).replaceAll('`', '')).toBe(line);
     }
@@ -68,6 +71,16 @@ test('a result may stand in a comment below its call', () => {
     '// => 6',
     '',
   ]);
+});
+
+test('a comment is not joined to what may not be its call', () => {
+  for (const code of [
+    'g({\n  a: 1,\n});\n// should be 3',
+    'return f(1);\n// => 2',
+    "// should return 'x'\nf(1);\n// should return 'y'\nf(2);",
+    'init();\n// output of the next call',
+  ])
+    expect(withResults(code, 'meant') + withResults(code, 'told')).toBe(code + code);
 });
 
 test('inputs of an issue are texts as its code means them', () => {

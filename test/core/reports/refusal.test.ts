@@ -119,15 +119,15 @@ test('a refused push is told in words, with what to do about it', () => {
     `[remote rejected] (cannot lock ref '${ref}': 'refs/heads/auto-dev' exists; cannot create '${ref}')`,
     '[remote rejected] (directory file conflict)',
     `[remote rejected] (hook declined) remote: error: GH013: Repository rule violations found for ${ref}. remote: - Cannot create ref due to creations being restricted. remote: error: hook declined to update ${ref}`,
-    '[remote rejected] (push declined) remote: error: GH013: Repository rule violations found. remote: - Push cannot contain secrets',
+    '[remote rejected] (push declined) remote: error: GH013: Repository rule violations found. remote: - GITHUB PUSH PROTECTION remote: - Push cannot contain secrets',
     'Pushing failed: remote: This repository was archived so it is read-only.',
     '[remote rejected] (internal `error`)',
   ].map((why) => pushRefusal(branch, why));
   expect(said.join('\n')).toMatchInlineSnapshot(`
-    "The branch \`auto-dev/7/r1/A\` cannot be created, because a branch \`auto-dev\` exists: git keeps no other below it. Rename or delete \`auto-dev\`.
-    The branch \`auto-dev/7/r1/A\` cannot be created, because a branch \`auto-dev\` exists: git keeps no other below it. Rename or delete \`auto-dev\`.
+    "The branch \`auto-dev/7/r1/A\` cannot be created, because a branch \`auto-dev\` exists: git cannot have both. Rename or delete \`auto-dev\`.
+    The branch \`auto-dev/7/r1/A\` cannot be created, because a branch \`auto-dev\` exists: git cannot have both. Rename or delete \`auto-dev\`.
     A rule of this repository does not let Runoff push the branch \`auto-dev/7/r1/A\`: \`Cannot create ref due to creations being restricted\`. Change the rule, or let Runoff's App bypass it.
-    GitHub found a secret in the changes, so the branch \`auto-dev/7/r1/A\` was not pushed: \`Push cannot contain secrets\`. Pick another candidate, or start the run again.
+    GitHub found a secret in the changes, so the branch \`auto-dev/7/r1/A\` was not pushed: \`GITHUB PUSH PROTECTION Push cannot contain secrets\`. Pick another candidate, or start the run again.
     The branch \`auto-dev/7/r1/A\` cannot be pushed, because the repository is archived. Unarchive it.
     GitHub refused the push of the branch \`auto-dev/7/r1/A\`: \`[remote rejected] (internal 'error')\`."
   `);

@@ -74,14 +74,18 @@ export function indentedCodeIn(prose: string): readonly string[] {
 const TEXT = String.raw`"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'`;
 const CONSTANT = 'true|false|null|undefined|NaN|Infinity|None|True|False';
 /** Literals with what separates them, and the names of their keys. */
-const LITERALS = String.raw`(?:${TEXT}|[\s\d,.:[\]{}+-]|\b(?:${CONSTANT})\b|[A-Za-z_$][\w$]*(?=\s*[:=])|=)*`;
+const LITERALS = String.raw`(?:${TEXT}|[\s\d,.:[\]{}+-]|\b(?:${CONSTANT})\b(?!\s*[:=])|[A-Za-z_$][\w$]*(?=\s*[:=])|=)*`;
 const IDENTIFIER_NAME = String.raw`[A-Za-z_$][\w$]*`;
 const LITERAL_CALL = String.raw`(?:new )?${IDENTIFIER_NAME}(?:\.${IDENTIFIER_NAME})*\((?!\))${LITERALS}\)(?:\.${IDENTIFIER_NAME}(?:\(${LITERALS}\))?|\[\d+\])*`;
 /** "returns 2 items" tells no number. */
 const NUMBER = String.raw`-?\d[\d_]*(?:\.\d+)?n?(?=\s*(?:[,;)*!?]|$|\.(?:\s|$)|\s(?:but|and|instead|rather|not|while|whereas|although)\b))`;
 const LITERAL_VALUE = String.raw`${TEXT}|\[${LITERALS}\]|\{${LITERALS}\}|${NUMBER}|(?:${CONSTANT})\b|[A-Z]\w*Error\b`;
+/** What must follow a call: "the same as slug('a')" says nothing about it. */
+const SAYS_RESULT = String.raw`[\s*]*(?:→|=>|->|⇒|(?:\s(?:currently|now|still|actually|wrongly))?\s?(?:returns?|gives?|yields?|equals?|evaluates? to|becomes?|throws?|should|must|expected)\b)`;
+/** What must stand before a value: neither "a list of length 3" nor "below 3" nor "one of 2, 3" tells one. */
+const BEFORE_VALUE = String.raw`(?:(?:→|=>|->|⇒)|\b(?:returns?|gives?|yields?|equals?|(?:evaluates?|equal) to|becomes?|throws?|be|is|was|got|expected|instead of|rather than|not)(?::|\san?)?)\s?[*]*`;
 const UNMARKED = new RegExp(
-  String.raw`(?<=^|[\s*(:])(?:${LITERAL_CALL}|${LITERAL_VALUE})(?=[\s,.;:)*!?]|$)`,
+  String.raw`(?<=^|[\s*(:])(?:${LITERAL_CALL}(?=${SAYS_RESULT})|(?<=${BEFORE_VALUE})(?:${LITERAL_VALUE}))(?=[\s,.;:)*!?]|$)`,
   'g',
 );
 /** Longer lines are read as they are. Our default; the patterns take time that grows with the square of the length. */

@@ -48,16 +48,29 @@ const TWO_RESULTS =
 const MAX_LINE = 1_000;
 const WIDE_GAP = /\S\s{20}/;
 
-/** Puts a comment that tells a result behind the call in the line above it. */
-const withCommentsBehind = (code: string): readonly string[] =>
-  code.split('\n').reduce<string[]>((lines, line) => {
+const RESULT_BELOW =
+  /^\s*\/\/\s*(?:=>|->|→|⇒|(?:returns?|gives?|prints?|logs?|should|expected)\b|(?:output|results?):)/;
+/** A call on one line: nothing is opened before it, or left open. */
+const isWholeCall = (line: string): boolean =>
+  /\);?\s*$/.test(line) &&
+  !/^\s*(?:[})\]]|return\b|function\b)/.test(line) &&
+  line.split('(').length === line.split(')').length &&
+  !line.includes('//');
+
+/**
+ * Puts a comment that tells a result behind the call in the line above it. In code in which such a comment comes first,
+ * they stand above what they are about.
+ */
+function withCommentsBehind(code: string): readonly string[] {
+  const given = code.split('\n');
+  if (given.some((line, at) => RESULT_BELOW.test(line) && (given[at - 1] ?? '').trim() === '')) return given;
+  return given.reduce<string[]>((lines, line) => {
     const call = lines.at(-1) ?? '';
     const comment = line.trim();
     const joined = `${call} ${comment}`;
     const isResult =
-      comment.startsWith('//') &&
-      /\);?\s*$/.test(call) &&
-      !call.includes('//') &&
+      RESULT_BELOW.test(line) &&
+      isWholeCall(call) &&
       joined.length <= MAX_LINE &&
       !WIDE_GAP.test(joined) &&
       RESULT.test(joined.trimStart());
@@ -65,6 +78,7 @@ const withCommentsBehind = (code: string): readonly string[] =>
     else lines.push(line);
     return lines;
   }, []);
+}
 
 /** Turns calls with their results in comments into assertions: those whose words say that they are meant, or the others. */
 export function withResults(code: string, which: 'meant' | 'told'): string {
