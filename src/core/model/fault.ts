@@ -32,7 +32,7 @@ export const FAULTS = {
   SETTINGS_INVALID: {
     retry: 'no',
     advice:
-      'Correct it where it is written, in `.github/auto-dev.yml` or in the command, then start the run again.',
+      'Correct it where it is written, in the settings file, the command or the environment, then start the run again.',
   },
   SETTINGS_UNWRITTEN: {
     retry: 'no',
@@ -50,7 +50,7 @@ export const FAULTS = {
   MODEL_UNKNOWN: {
     retry: 'no',
     advice:
-      'Name a model as provider/model where it is written, in `.github/auto-dev.yml` or in the command; `runoff models` lists those that your keys can use.',
+      'Name a model as provider/model where it is written, in the settings file, the command or the environment; `runoff models` lists those that your keys can use.',
   },
   MODEL_UNAVAILABLE: {
     retry: 'later',
@@ -65,7 +65,7 @@ export const FAULTS = {
   MODEL_MISMATCH: {
     retry: 'no',
     advice:
-      'Choose a model from a provider that this agent supports, in `.github/auto-dev.yml` or in the command; `runoff agents` lists them.',
+      'Choose a model from a provider that this agent supports, in the settings file, the command or the environment; `runoff agents` lists them.',
   },
   AGENT_MISSING: {
     retry: 'no',
@@ -78,7 +78,7 @@ export const FAULTS = {
   AGENT_UNKNOWN: {
     retry: 'no',
     advice:
-      'Correct the name where it is written, in `.github/auto-dev.yml` or in the command; `runoff agents` lists coders and tested versions.',
+      'Correct the name where it is written, in the settings file, the command or the environment; `runoff agents` lists coders and tested versions.',
   },
   NOT_A_REPOSITORY: { retry: 'no', advice: 'Name a folder of a git repository.' },
   REPOSITORY_UNKNOWN: {

@@ -216,7 +216,10 @@ function reviewHelp(view: RunView, chosen: Alias, to: Markup): string {
       ? 'look at its diff.'
       : `review its branch, then ${view.base?.uncommitted ? 'apply it to your uncommitted changes' : 'merge it'}: ${to.code(branchMerge(view, branch))}.`;
   const others = view.candidates.length - 1;
-  const compared = others > 0 ? ` Its comparison covers the other ${others === 1 ? 'candidate' : counted(others, 'candidate')}.` : '';
+  const compared =
+    others > 0
+      ? ` Its comparison covers the other ${others === 1 ? 'candidate' : counted(others, 'candidate')}.`
+      : '';
   return to.own(
     `review the pull request; Runoff never merges.${compared} Comment \`/auto-dev help\` there for a list of commands.`,
   );
