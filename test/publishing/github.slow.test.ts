@@ -132,7 +132,7 @@ describe('a rejection by GitHub', () => {
     const { github } = fixture.shared.hub;
     await github.protect('auto-dev/*', 'Cannot update this protected ref.');
     expect(await fixture.says('/auto-dev pick C', { on: pull?.number ?? 0 })).toMatch(
-      /^refused: The push of/,
+      /^refused: A rule of this repository does not let Runoff push the branch/,
     );
     expect(await fixture.store.picks(fixture.runId)).toMatchObject([{ alias: 'C' }]);
     const said = [

@@ -47,7 +47,7 @@ test('a run in which every model fails opens no pull request, and shows each rea
       'openai/scripted-wren':
         'stopped after its last model call was refused: The model provider broke off its answer.',
       'anthropic/scripted-idle':
-        'ended without changing a file; its last words: “There is nothing to do here.”',
+        'ended without changing a file; its last words: “I cannot help with this request.”',
     });
     expect(view.decision).toMatchObject({
       kind: 'none',

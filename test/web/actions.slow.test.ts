@@ -142,7 +142,7 @@ describe('a writer, on the page of a run that waits for a pick', () => {
     expect(old).toMatch(/<details class="confirm"><summary>Cancel the run…<\/summary>.*cannot be undone/s);
     expect(await alice.press('cancel')).toBe('The run no longer waits for a choice.');
     expect((await alice.send(old, 'pick', { candidate: 'B' })).status).toBe(303);
-    expect(await alice.said()).toMatch(/^The run has ended \(closed\)/);
+    expect(await alice.said()).toMatch(/^The run has ended without a pull request\./);
     expect(await alice.page()).not.toContain('/pick"');
   });
 });
