@@ -160,7 +160,7 @@ const visibleCommandText = (text: string): string =>
     .trim();
 
 /** Words that other tools use for a command: their letters are not similar. */
-const MEANT: Readonly<Record<string, CommandName>> = {
+const SYNONYMS: Readonly<Record<string, CommandName>> = {
   abort: 'cancel',
   cost: 'status',
   rerun: 'retry',
@@ -169,7 +169,7 @@ const MEANT: Readonly<Record<string, CommandName>> = {
 };
 
 const similarCommand = (word: string): CommandName | null =>
-  (Object.hasOwn(MEANT, lowerCased(word)) ? MEANT[lowerCased(word)] : undefined) ??
+  (Object.hasOwn(SYNONYMS, lowerCased(word)) ? SYNONYMS[lowerCased(word)] : undefined) ??
   COMMAND_NAMES.find((name) => name === suggest(word.slice(0, MAX_WORD_CHARACTERS), COMMAND_NAMES)) ??
   null;
 

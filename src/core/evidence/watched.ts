@@ -36,7 +36,10 @@ function lineRule(names: RegExp, gates: RegExp, checkedWhenAdded = false, asks?:
     ...(asks ? { asks: (name: string) => name !== WHOLE_FILE && !gates.test(name) } : {}),
   };
 }
-/** What rewrites modules, tests among them, by code of the repository itself. Only a question: bundlers are configured so, too. */
+/**
+ * What rewrites modules, tests among them, by code of the repository itself. Only a question: bundlers are configured so,
+ * too.
+ */
 const OWN_PLUG_IN =
   /(?:\bfrom|\bimport|\bimport\(|\brequire\()\s*['"]\.{1,2}\/(?![^'"]*\.json['"])|\b(?:transform|load|resolveId|visitor|define)\s*[:(]/;
 /** Babel and SWC name their plug-ins by paths alone. */

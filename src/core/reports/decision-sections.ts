@@ -22,7 +22,7 @@ import {
   testNotes,
   whereFacts,
 } from './test-facts.ts';
-import type { Diffs, RunView } from './view.ts';
+import type { CandidateView, Diffs, RunView } from './view.ts';
 
 /** The first section: the pick, how sure it is, and what was executed. */
 export const decisionSection = (view: RunView): string =>
@@ -90,9 +90,9 @@ const noPatchAtAll = ({ candidates }: RunView): boolean =>
 
 /** What to look at when no coder left a patch, up to the restart. */
 function noPatchAdvice({ candidates }: RunView, what: string): string {
-  const [idle, stopped] = [true, false].map((isIdle) =>
-    candidates.filter(({ note }) => note.includes(ENDED_UNCHANGED) === isIdle).map(({ alias }) => alias),
-  ) as [Alias[], Alias[]];
+  const isIdle = ({ note }: CandidateView): boolean => note.includes(ENDED_UNCHANGED);
+  const idle = candidates.filter(isIdle);
+  const stopped = candidates.filter((one) => !isIdle(one)).map(({ alias }) => alias);
   if (stopped.length === 0 && idle.length > 0) {
     const [who, they, are] = idle.length === 1 ? ['the coder', 'it', 'is'] : ['the coders', 'they', 'are'];
     return `nothing stopped ${who}: ${they} ended without changing a file. If ${they} ${are} right, there is nothing to do; otherwise describe ${what} more precisely (what should change, a test that shows it)`;

@@ -247,7 +247,7 @@ function problemList(problems: readonly string[]): string {
   const shown = problems.slice(0, MAX_PROBLEMS_SHOWN).map((problem) => problem.trimEnd());
   const more = problems.length - shown.length;
   const sentences = [
-    ...(shown.length > 0 ? shown : ['it is no settings file']),
+    ...(shown.length > 0 ? shown : ['it is not a settings file']),
     ...(more > 0 ? [`And ${more} more`] : []),
   ];
   return sentences.map((text) => (/[.!?]$/.test(text) ? text : `${text}.`)).join(' ');

@@ -2,11 +2,8 @@ import { restartText } from './decision-sections.ts';
 import { MARKDOWN, type Markup } from './markup.ts';
 import type { RunView } from './view.ts';
 
-/** Causes after which GitHub accepts no label or command until somebody has undone them, and what undoes them. */
-const REOPENED_BY: Readonly<Record<string, string>> = {
-  'the issue was closed': 'reopen the issue',
-  'the pull request was closed': 'reopen the pull request',
-};
+/** Causes after which GitHub accepts no label or command until somebody has reopened what was closed. */
+const CLOSED: ReadonlySet<string> = new Set(['the issue was closed', 'the pull request was closed']);
 
 /** Causes that nobody can undo. */
 const GONE: ReadonlySet<string> = new Set([
@@ -19,8 +16,10 @@ const GONE: ReadonlySet<string> = new Set([
 export function startAgainText(view: RunView): string {
   const { endedBecause = '' } = view;
   if (GONE.has(endedBecause)) return '';
-  const reopen = REOPENED_BY[endedBecause];
-  return `${reopen === undefined ? '' : `${reopen}, then `}${requestText(view)}`;
+  if (!CLOSED.has(endedBecause)) return requestText(view);
+  // A pull request is an issue for GitHub: the cause may name either.
+  const isPull = endedBecause.includes('pull request') || (view.origin.kind === 'github' && view.origin.work);
+  return `reopen the ${isPull ? 'pull request' : 'issue'}, then ${requestText(view)}`;
 }
 
 /** Of a run that ended while it waited for a pick. */

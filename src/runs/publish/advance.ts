@@ -56,7 +56,7 @@ export async function advance(
     const refusal = await push(context, base, { branch: outcome.branch, sha: head.sha, onto: head.onto });
     if (refusal !== null) return refusal;
   }
-  const movedFrom = ({ ciStarted: _of, ...rest }: PullOutcome): PullOutcome => ({
+  const withNewHead = ({ ciStarted: _earlier, ...rest }: PullOutcome): PullOutcome => ({
     ...rest,
     headSha: head.sha,
     ...(next.startsCi ? { ciStarted: true } : {}),
@@ -66,11 +66,11 @@ export async function advance(
   await store.updateRun(
     run.id,
     ({ outcome: stored }) => ({
-      outcome: movedFrom(stored?.kind === 'pull' ? stored : outcome),
+      outcome: withNewHead(stored?.kind === 'pull' ? stored : outcome),
     }),
     world.clock.now(),
   );
-  return movedFrom(outcome);
+  return withNewHead(outcome);
 }
 
 /** The commit planned before a crash if it still fits, else a new commit on the current head. */
