@@ -66,7 +66,11 @@ test('a run in which every model fails opens no pull request, and shows each rea
 
     expect(await demo.environment.github.as(MAINTAINER).pulls(REPOSITORY)).toEqual([]);
     const [status = '', table = ''] = await demo.comments(issue);
-    expect(status).toContain('**Next:** find out what stopped each coder, fix it');
+    const [first, second, third] = view.candidates
+      .filter(({ contestant }) => !contestant?.model.endsWith('idle'))
+      .map(({ alias }) => alias)
+      .toSorted();
+    expect(status).toContain(`**Next:** find out what stopped ${first}, ${second} and ${third}, fix it`);
     expect(status).not.toContain('more precisely');
     for (const { alias, note } of view.candidates) expect(table).toContain(`**${alias}**: ${note}`);
     expect(await demo.labels(issue)).toEqual(['auto-dev:none']);
